@@ -37,10 +37,6 @@ std::pair<fs::path, int> make_temporary(const fs::path& folder, const fs::path& 
     }
 }
 
-fs::path make_temporary_folder(const fs::path& folder, const fs::path& wanted_for) {
-    return make_temporary(folder, wanted_for, [](const char* name) { return ::mkdir(name, 0777); }).first;
-}
-
 fs::path folder_of(const fs::path& path) {
     return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
@@ -152,7 +148,7 @@ StagedDirectory::StagedDirectory(fs::path final_path, bool replace)
     if (fs::create_directories(folder_of(final_), error); error) {
         detail::fail_system("make the folder", folder_of(final_), error.value());
     }
-    stage_ = make_temporary_folder(folder_of(final_), final_);
+    stage_ = make_temporary(folder_of(final_), final_, [](const char* name) { return ::mkdir(name, 0777); }).first;
 }
 
 StagedDirectory::~StagedDirectory() {
@@ -165,11 +161,9 @@ StagedDirectory::~StagedDirectory() {
 void StagedDirectory::commit() {
     fs::path aside;
     if (replace_ && fs::is_directory(look_at(final_))) {
-        aside = make_temporary_folder(folder_of(final_), final_);
-        if (::rename(final_.c_str(), aside.c_str()) != 0) {
-            const int reason = errno;
-            ::rmdir(aside.c_str());
-            detail::fail_system("move aside", final_, reason);
+        aside = fs::path(stage_) += ".old";
+        if (!rename_to_new(final_, aside)) {
+            detail::fail_system("move aside", final_, errno);
         }
     }
     if (!rename_to_new(stage_, final_)) {

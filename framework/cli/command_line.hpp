@@ -1,0 +1,70 @@
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace attnspan::cli {
+
+/// A subcommand: how it is called, and what it does with the words after its name. Returns the exit code.
+struct Command {
+    std::string name;
+    std::string summary;  ///< one line
+    std::function<int(const std::vector<std::string>&)> run;
+};
+
+/// Words that a command takes by their place.
+struct Positional {
+    std::string name;  ///< as in the usage line
+    bool required = true;
+};
+
+/// Parses the words of one command. Options are never abbreviated; an unknown one is refused with the nearest known.
+class CommandLine {
+public:
+    /// `usage` is the line after "usage: attnspan ", `text` what `--help` says before the options.
+    CommandLine(std::string usage, std::string text, std::vector<Positional> positionals);
+
+    /// For declaring options: options().add_options()...
+    boost::program_options::options_description& options() { return options_; }
+
+    /// @return false when --help was asked for and printed
+    /// @throws Error(usage)
+    bool parse(const std::vector<std::string>& words);
+
+    [[nodiscard]] bool has(const std::string& option) const;
+    template <class T>
+    [[nodiscard]] const T& get(const std::string& option) const {
+        return values_[option].template as<T>();
+    }
+    template <class T>
+    [[nodiscard]] std::optional<T> optional(const std::string& option) const {
+        return has(option) ? std::optional<T>(get<T>(option)) : std::nullopt;
+    }
+    /// Every value of a repeatable option.
+    [[nodiscard]] std::vector<std::string> all(const std::string& option) const;
+    /// The word at a positional's place; empty when it was left out.
+    [[nodiscard]] std::string positional(const std::string& name) const;
+
+    /// Error(usage) with the way to the help.
+    [[noreturn]] void fail(const std::string& message) const;
+
+private:
+    void refuse_unknown(const std::string& option) const;
+
+    std::string usage_;
+    std::string text_;
+    std::vector<Positional> positionals_;
+    boost::program_options::options_description options_;
+    boost::program_options::variables_map values_;
+    std::vector<std::string> words_;
+};
+
+/// Runs the command that the first word names. `program` is what stands before it in usage lines.
+/// @throws Error(usage) for none or an unknown one
+int dispatch(const std::string& program, std::span<const Command> commands, const std::vector<std::string>& words);
+
+}  // namespace attnspan::cli

@@ -1,0 +1,74 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <csignal>
+#include <exception>
+#include <iostream>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "attnspan/error.hpp"
+#include "attnspan/experiment/provenance.hpp"
+#include "command_line.hpp"
+#include "commands.hpp"
+
+namespace {
+
+using namespace attnspan;
+
+int exit_code(ErrorKind kind) {
+    switch (kind) {
+        case ErrorKind::usage:
+        case ErrorKind::config:
+            return 2;
+        case ErrorKind::plugin:
+            return 3;
+        case ErrorKind::data:
+            return 4;
+        case ErrorKind::resource:
+            return 5;
+    }
+    return 5;
+}
+
+int run(const std::vector<std::string>& words) {
+    if (!words.empty() && words[0] == "--version") {
+        std::cout << fmt::format("attnspan {} ({}, {})\n", experiment::version(), experiment::commit(),
+                                 experiment::compiler());
+        return 0;
+    }
+    const std::array<cli::Command, 6> commands{{
+        {"run", "one pipeline: find (or test) the dimension, write the run directory", cli::run_command},
+        {"target", "describe a target, or save it", cli::target_command},
+        {"verify", "measure embeddings against a target, whoever made them", cli::verify_command},
+        {"bound", "the proven bound on the query dimension", cli::bound_command},
+        {"plugins", "list or describe the plugins", cli::plugins_command},
+        {"config", "check or print a configuration without running it", cli::config_command},
+    }};
+    return cli::dispatch("attnspan", commands, words);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    // A closed pipe is an error of the write, not a signal that ends the program in the middle of a file.
+    (void)std::signal(SIGPIPE, SIG_IGN);
+    int code = 5;
+    try {
+        code = run({argv + 1, argv + argc});
+        if (!std::cout.flush()) {
+            throw Error(ErrorKind::resource, "standard output: the result could not be written to it");
+        }
+    } catch (const Error& e) {
+        std::cerr << "attnspan: " << e.what() << '\n';
+        return exit_code(e.kind());
+    } catch (const std::bad_alloc&) {
+        std::cerr << "attnspan: not enough memory; use a smaller size or a machine with more memory\n";
+        return exit_code(ErrorKind::resource);
+    } catch (const std::exception& e) {
+        std::cerr << "attnspan: " << e.what() << '\n';
+        return exit_code(ErrorKind::resource);
+    }
+    return code;
+}

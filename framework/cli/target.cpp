@@ -1,0 +1,97 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "attnspan/core/describe.hpp"
+#include "attnspan/error.hpp"
+#include "attnspan/experiment/result_json.hpp"
+#include "attnspan/io/matrix_market.hpp"
+#include "attnspan/io/npy.hpp"
+#include "attnspan/memory.hpp"
+#include "command_line.hpp"
+#include "commands.hpp"
+#include "session.hpp"
+#include "table.hpp"
+
+namespace attnspan::cli {
+namespace {
+
+namespace po = boost::program_options;
+
+void require_writable_name(const CommandLine& line, const std::filesystem::path& path) {
+    if (path.extension() != ".npy" && path.extension() != ".mtx") {
+        line.fail(fmt::format("--write {}: the name must end in .npy or .mtx", path.string()));
+    }
+}
+
+void write_target(const std::filesystem::path& path, const SparseMatrix& target) {
+    if (path.extension() == ".mtx") {
+        io::write_matrix_market(path, target);
+        return;
+    }
+    require_memory(
+        static_cast<double>(target.rows) * static_cast<double>(target.cols) * sizeof(double),
+        fmt::format("a dense {} x {} array for {} (.mtx stays sparse)", target.rows, target.cols, path.string()));
+    Matrix<double> dense(target.rows, target.cols, 0.0);
+    for (Index i = 0; i < target.rows; ++i) {
+        for (std::size_t t = 0; t < target.row_columns(i).size(); ++t) {
+            dense(i, target.row_columns(i)[t]) = target.row_values(i)[t];
+        }
+    }
+    io::write_npy(path, ConstMatrixView<double>(dense.view()));
+}
+
+Index count_invisible(const SparseMatrix& target, const VisibleRanges& visible) {
+    Index count = 0;
+    for (Index i = 0; i < target.rows; ++i) {
+        const auto keys = target.row_columns(i);
+        count += std::count_if(keys.begin(), keys.end(), [&](Index key) { return !visible[i].contains(key); });
+    }
+    return count;
+}
+
+}  // namespace
+
+int target_command(const std::vector<std::string>& words) {
+    CommandLine line(
+        "target CONFIG|FILE [options]",
+        "Describes a target: of a configuration (.toml), or of a data file (Matrix Market or .npy). Empty rows\n"
+        "and rectangles are described without complaint.",
+        {{.name = "CONFIG|FILE"}});
+    line.options().add_options()("write", po::value<std::string>()->value_name("FILE"), "save it (.npy or .mtx)")(
+        "json", "one JSON document on standard output");
+    add_target_options(line);
+    if (!line.parse(words)) {
+        return 0;
+    }
+    const std::optional<std::string> file = line.optional<std::string>("write");
+    if (file) {
+        require_writable_name(line, *file);
+    }
+    runtime::Registry registry = open_registry(line);
+    NamedTarget named = load_named_target(line, line.positional("CONFIG|FILE"), registry);
+    const SparseMatrix& weights = named.loaded.generated.weights;
+    Facts& facts = named.loaded.generated.facts;
+    if (const Index invisible = count_invisible(weights, named.loaded.visible); invisible > 0) {
+        facts.push_back({"invisible_entries", invisible});
+    }
+    const core::TargetSummary summary = core::describe(weights);
+    if (file) {
+        write_target(*file, weights);
+    }
+    if (line.has("json")) {
+        std::cout << experiment::target_json(named.plugin, summary, facts).dump(2) << '\n';
+    } else {
+        print_target(std::cout, summary);
+        print_facts(std::cout, facts);
+        if (file) {
+            std::cout << fmt::format("\n  written to {}\n", *file);
+        }
+    }
+    return 0;
+}
+
+}  // namespace attnspan::cli

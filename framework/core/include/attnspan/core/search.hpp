@@ -1,0 +1,92 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attnspan/core/verify.hpp"
+
+namespace attnspan::core {
+
+enum class SearchMethod { grid, bisect, fixed };
+
+/// What to try. Source: section 3.5.
+struct SearchPlan {
+    SearchMethod method = SearchMethod::grid;
+    Index start = 1;  ///< of the query dimension; grid and bisect
+    Index stop = 1;   ///< always tried, last
+    Index step = 1;
+    Index query_dim = 1;  ///< fixed only
+    Index samples = 1;    ///< Q
+    bool resample = false;
+
+    /// The ascending dimensions that grid and bisect choose from (fixed: query_dim alone).
+    [[nodiscard]] std::vector<Index> dimensions() const;
+};
+
+/// One tested (m, sample).
+struct Attempt {
+    Index query_dim = 0;
+    Index sample = 0;
+    std::optional<Refutation> refuted_by;  ///< the first refutation found; its excess is a lower bound on the attempt's
+    std::string infeasible;                ///< why the construction has no embedding here; empty otherwise
+
+    [[nodiscard]] bool passed() const { return !refuted_by && infeasible.empty(); }
+};
+
+/// The embedding of one (m, sample) and its measures.
+struct Solution {
+    Index query_dim = 0;
+    Index sample = 0;
+    Matrix<double> x1;  ///< queries x m, scaled: the logits are x1 x2^T
+    Matrix<double> x2;  ///< keys x m
+    Measures measures;
+    std::vector<RowMeasures> rows;  ///< one per query
+    Facts facts;                    ///< what the construction adds
+};
+
+/// How many samples passed at a fixed dimension, with a two-sided 95% interval (Clopper and Pearson) on the
+/// probability.
+struct PassCount {
+    Index passed = 0;
+    Index samples = 0;
+    double lower = 0;
+    double upper = 1;
+};
+
+struct SearchOutcome {
+    std::optional<Solution> found;        ///< least m at which a sample passes, and the least such sample
+    std::optional<Solution> best;         ///< nothing found: the attempt with the least excess, if any was feasible
+    std::vector<Attempt> attempts;        ///< ordered by dimension, then sample
+    std::optional<PassCount> pass_count;  ///< fixed only
+};
+
+/// Where a search is. Called on the searching thread.
+struct SearchProgress {
+    Index query_dim = 0;
+    Index sample = 0;
+    double done = 0;  ///< rough fraction of the work, in [0, 1]
+};
+
+/// What a search works on. All by reference, alive during the search.
+struct SearchProblem {
+    const Problem& problem;
+    const PreparedConstruction& construction;
+    const Backend& backend;
+    const Criterion& criterion;
+    /// The stream of a sample; `query_dim` is 0 when one draw serves every dimension.
+    std::function<RandomStream(Index sample, Index query_dim)> stream;
+    std::function<void(const SearchProgress&)> progress;  ///< may be empty
+};
+
+/// Finds the least dimension of the plan at which one of the samples passes. Samples of a nested construction are grown
+/// column by column, so that an ascending walk costs little more than one embedding at its end; with `resample` (or a
+/// construction that is not nested) each (m, sample) is embedded anew.
+/// @throws Error(config) for a plan the construction does not allow, Error(resource) when an embedding does not fit
+[[nodiscard]] SearchOutcome search(const SearchPlan& plan, const SearchProblem& what);
+
+/// Two-sided Clopper-Pearson interval for `passed` of `samples`, samples >= 1.
+[[nodiscard]] PassCount pass_count(Index passed, Index samples, double confidence = 0.95);
+
+}  // namespace attnspan::core

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+#include "attnspan/matrix.hpp"
+#include "attnspan/memory.hpp"
+
+namespace attnspan::core {
+
+/// A matrix of fixed height that gains columns. Large blocks grow in place (realloc remaps pages), so that growing
+/// neither copies nor doubles the memory.
+class GrowingColumns {
+public:
+    explicit GrowingColumns(Index rows) : rows_(rows) {}
+
+    [[nodiscard]] Index cols() const { return cols_; }
+    /// The first `count` columns; valid until the next append.
+    [[nodiscard]] MatrixView<double> first(Index count) { return {data_.get(), rows_, count, rows_}; }
+    [[nodiscard]] MatrixView<double> range(Index begin, Index end) { return first(cols_).columns(begin, end); }
+
+    /// Adds uninitialised columns. @throws Error(resource) when they do not fit
+    void append(Index count) {
+        const auto bytes = [&](Index cols) {
+            return sizeof(double) * static_cast<std::size_t>(rows_) * static_cast<std::size_t>(cols);
+        };
+        require_memory(static_cast<double>(bytes(count)),
+                       "an embedding of " + std::to_string(rows_) + " x " + std::to_string(cols_ + count));
+        void* grown = std::realloc(data_.get(), std::max<std::size_t>(1, bytes(cols_ + count)));
+        if (grown == nullptr) {
+            throw std::bad_alloc();
+        }
+        // realloc has released the old block or kept it as the new one.
+        (void)data_.release();
+        data_.reset(static_cast<double*>(grown));
+        cols_ += count;
+    }
+
+private:
+    struct Free {
+        void operator()(double* p) const { std::free(p); }
+    };
+    std::unique_ptr<double[], Free> data_;
+    Index rows_;
+    Index cols_ = 0;
+};
+
+}  // namespace attnspan::core

@@ -1,0 +1,98 @@
+#include "row_scan.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+
+namespace attnspan::core {
+namespace {
+
+// As many independent chains as fill the widest registers twice or more; fixed, so that sums do not depend on the
+// width.
+constexpr Index lanes = 32;
+
+/// exp(x) for x <= 0: 2^n exp(r) with |r| <= ln(2) / 2 and the Taylor polynomial of degree 13 (truncation below 1e-17).
+/// Branch-free, so that compilers vectorise it.
+inline double exp_nonpositive(double x) {
+    constexpr double log2e = 0x1.71547652b82fep0;
+    constexpr double ln2_high = 0x1.62e42fefa3800p-1;
+    constexpr double ln2_low = 0x1.ef35793c76730p-45;
+    constexpr double to_integer = 0x1.8p52;  // adding it leaves the nearest integer in the low bits
+    const double clamped = x < -700.0 ? -700.0 : x;
+    const double shifted = clamped * log2e + to_integer;
+    const double n = shifted - to_integer;
+    const double r = (clamped - n * ln2_high) - n * ln2_low;
+    double p = 1.0 / 6227020800;
+    p = p * r + 1.0 / 479001600;
+    p = p * r + 1.0 / 39916800;
+    p = p * r + 1.0 / 3628800;
+    p = p * r + 1.0 / 362880;
+    p = p * r + 1.0 / 40320;
+    p = p * r + 1.0 / 5040;
+    p = p * r + 1.0 / 720;
+    p = p * r + 1.0 / 120;
+    p = p * r + 1.0 / 24;
+    p = p * r + 1.0 / 6;
+    p = p * r + 0.5;
+    p = p * r + 1.0;
+    p = p * r + 1.0;
+    const double power = std::bit_cast<double>((std::bit_cast<std::uint64_t>(shifted) + 1023U) << 52U);
+    return x < -700.0 ? 0.0 : p * power;
+}
+
+}  // namespace
+
+[[gnu::target_clones("default", "avx2", "avx512f")]] double maximum(const double* s, Index count) {
+    double best[lanes];
+    for (double& b : best) {
+        b = -std::numeric_limits<double>::infinity();
+    }
+    Index i = 0;
+    for (; i + lanes <= count; i += lanes) {
+        for (Index l = 0; l < lanes; ++l) {
+            best[l] = s[i + l] > best[l] ? s[i + l] : best[l];
+        }
+    }
+    for (Index l = 0; i < count; ++i, ++l) {
+        best[l] = s[i] > best[l] ? s[i] : best[l];
+    }
+    double out = best[0];
+    for (const double b : best) {
+        out = b > out ? b : out;
+    }
+    return out;
+}
+
+Index position_of(const double* s, Index count, double value) {
+    Index i = 0;
+    while (i < count && s[i] != value) {
+        ++i;
+    }
+    return i;
+}
+
+[[gnu::target_clones("default", "avx2", "avx512f")]] double sum_exp(const double* s, Index count, double shift) {
+    double sums[lanes] = {};
+    Index i = 0;
+    for (; i + lanes <= count; i += lanes) {
+        for (Index l = 0; l < lanes; ++l) {
+            sums[l] += exp_nonpositive(s[i + l] - shift);
+        }
+    }
+    for (Index l = 0; i < count; ++i, ++l) {
+        sums[l] += exp_nonpositive(s[i] - shift);
+    }
+    double out = 0;
+    for (const double part : sums) {
+        out += part;
+    }
+    return out;
+}
+
+[[gnu::target_clones("default", "avx2", "avx512f")]] void add_squares(const double* x, Index count, double* squares) {
+    for (Index i = 0; i < count; ++i) {
+        squares[i] += x[i] * x[i];
+    }
+}
+
+}  // namespace attnspan::core

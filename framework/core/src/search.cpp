@@ -1,0 +1,210 @@
+#include "attnspan/core/search.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/math/distributions/binomial.hpp>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "attnspan/error.hpp"
+#include "walk.hpp"
+
+namespace attnspan::core {
+namespace {
+
+void require_possible(const SearchPlan& plan, const ConstructionTraits& traits) {
+    const Index largest = traits.largest_query_dim.value_or(std::numeric_limits<Index>::max());
+    const auto refuse = [&](const char* key, Index value) {
+        throw Error(ErrorKind::config, fmt::format("search.{}: {} is beyond {}, the largest query dimension that this "
+                                                   "construction has for the target",
+                                                   key, value, largest));
+    };
+    if (plan.method == SearchMethod::fixed) {
+        if (plan.query_dim > largest) {
+            refuse("query_dim", plan.query_dim);
+        }
+        return;
+    }
+    if (plan.stop > largest) {
+        refuse("stop", plan.stop);
+    }
+    if (plan.start > plan.stop) {
+        throw Error(ErrorKind::config,
+                    fmt::format("search: start = {} lies beyond stop = {}; no dimension is left to try", plan.start,
+                                plan.stop));
+    }
+}
+
+/// Walks through samples one after the other; each only looks below the best dimension found so far, so that the answer
+/// is the least m and, at that m, the least sample.
+class Searcher {
+public:
+    Searcher(const SearchPlan& plan, const SearchProblem& what)
+        : plan_(plan),
+          what_(what),
+          verifier_(what.problem, what.backend, what.criterion),
+          nested_(what.construction.traits().nested && !plan.resample),
+          dimensions_(plan.dimensions()) {}
+
+    SearchOutcome run() {
+        std::unique_ptr<Walk> winner;
+        std::pair<Index, Index> won;  // dimension, sample
+        std::size_t limit = dimensions_.size();
+        Index passed = 0;
+        for (Index sample = 0; sample < plan_.samples && limit > 0; ++sample) {
+            auto walk = make_walk(sample);
+            const std::size_t least = least_passing(*walk, limit, sample);
+            if (least == limit) {
+                continue;
+            }
+            ++passed;
+            if (plan_.method != SearchMethod::fixed) {
+                limit = least;
+            }
+            if (!winner || plan_.method != SearchMethod::fixed) {
+                winner = std::move(walk);
+                won = {dimensions_[least], sample};
+            }
+        }
+        if (plan_.method == SearchMethod::fixed) {
+            out_.pass_count = pass_count(passed, plan_.samples);
+        }
+        std::sort(out_.attempts.begin(), out_.attempts.end(), [](const Attempt& a, const Attempt& b) {
+            return std::pair(a.query_dim, a.sample) < std::pair(b.query_dim, b.sample);
+        });
+        if (winner) {
+            out_.found = winner->solution(won.first);
+        } else {
+            out_.best = best_attempt();
+        }
+        return std::move(out_);
+    }
+
+private:
+    std::unique_ptr<Walk> make_walk(Index sample) const {
+        return nested_ ? nested_walk(what_, verifier_, sample) : fresh_walk(what_, verifier_, sample, plan_.resample);
+    }
+
+    bool passes(Walk& walk, std::size_t position, Index sample) {
+        if (what_.progress) {
+            const double within = static_cast<double>(position) / static_cast<double>(dimensions_.size());
+            what_.progress({.query_dim = dimensions_[position],
+                            .sample = sample,
+                            .done = (static_cast<double>(sample) + within) / static_cast<double>(plan_.samples)});
+        }
+        out_.attempts.push_back(walk.test(dimensions_[position]));
+        return out_.attempts.back().passed();
+    }
+
+    /// The least position below `limit` whose dimension passes, or `limit`.
+    std::size_t least_passing(Walk& walk, std::size_t limit, Index sample) {
+        if (plan_.method != SearchMethod::bisect) {
+            std::size_t position = 0;
+            while (position < limit && !passes(walk, position, sample)) {
+                ++position;
+            }
+            return position;
+        }
+        // Bracket by growing strides, then halve: everything below `low` counts as failing, `high` passes or is the
+        // limit.
+        std::size_t low = 0;
+        std::size_t high = limit;
+        for (std::size_t stride = 1; low < limit; stride *= 2) {
+            const std::size_t next = std::min(low + stride, limit) - 1;
+            if (passes(walk, next, sample)) {
+                high = next;
+                break;
+            }
+            low = next + 1;
+        }
+        while (low < high) {
+            const std::size_t middle = low + (high - low) / 2;
+            if (passes(walk, middle, sample)) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        return high;
+    }
+
+    /// Measures the attempts in the order of what is known to refute them, as long as one could still be the best.
+    std::optional<Solution> best_attempt() {
+        const auto at_least = [](const Attempt* a) {
+            return a->refuted_by->condition == Condition::total_variation ? minus_infinity : a->refuted_by->log_excess;
+        };
+        std::vector<const Attempt*> candidates;
+        for (const Attempt& a : out_.attempts) {
+            if (a.refuted_by) {
+                candidates.push_back(&a);
+            }
+        }
+        std::stable_sort(candidates.begin(), candidates.end(),
+                         [&](const Attempt* a, const Attempt* b) { return at_least(a) < at_least(b); });
+        std::optional<Solution> best;
+        double least = std::numeric_limits<double>::infinity();
+        std::unique_ptr<Walk> walk;
+        Index walk_sample = -1;
+        for (const Attempt* a : candidates) {
+            if (at_least(a) >= least) {
+                break;
+            }
+            if (walk_sample != a->sample) {
+                walk.reset();
+                walk = make_walk(a->sample);
+                walk_sample = a->sample;
+            }
+            std::optional<Solution> one = walk->solution(a->query_dim);
+            if (!one) {
+                continue;
+            }
+            const double excess = log_excess(one->measures.log_ratio, one->measures.log_leakage, what_.criterion);
+            if (excess < least) {
+                least = excess;
+                best = std::move(one);
+            }
+        }
+        return best;
+    }
+
+    const SearchPlan& plan_;
+    const SearchProblem& what_;
+    Verifier verifier_;
+    bool nested_;
+    std::vector<Index> dimensions_;
+    SearchOutcome out_;
+};
+
+}  // namespace
+
+std::vector<Index> SearchPlan::dimensions() const {
+    if (method == SearchMethod::fixed) {
+        return {query_dim};
+    }
+    std::vector<Index> out;
+    for (Index m = start; m < stop; m += std::min(step, stop - m)) {
+        out.push_back(m);
+    }
+    out.push_back(stop);
+    return out;
+}
+
+SearchOutcome search(const SearchPlan& plan, const SearchProblem& what) {
+    require_possible(plan, what.construction.traits());
+    return Searcher(plan, what).run();
+}
+
+PassCount pass_count(Index passed, Index samples, double confidence) {
+    using boost::math::binomial_distribution;
+    const auto n = static_cast<double>(samples);
+    const auto k = static_cast<double>(passed);
+    const double tail = (1 - confidence) / 2;
+    return {.passed = passed,
+            .samples = samples,
+            .lower = binomial_distribution<double>::find_lower_bound_on_p(n, k, tail),
+            .upper = binomial_distribution<double>::find_upper_bound_on_p(n, k, tail)};
+}
+
+}  // namespace attnspan::core

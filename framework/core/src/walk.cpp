@@ -1,0 +1,271 @@
+#include "walk.hpp"
+
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/parallel_for.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace attnspan::core {
+namespace {
+
+Solution measured(const Verifier& verifier, Index query_dim, Index sample, Matrix<double> x1, Matrix<double> x2,
+                  const EmbeddingFamily& family) {
+    Solution out{.query_dim = query_dim,
+                 .sample = sample,
+                 .x1 = std::move(x1),
+                 .x2 = std::move(x2),
+                 .measures = {},
+                 .rows = {},
+                 .facts = family.facts(query_dim)};
+    out.measures =
+        verifier.measure({.x1 = std::as_const(out.x1).view(), .x2 = std::as_const(out.x2).view()}, &out.rows);
+    return out;
+}
+
+std::optional<Refutation> refuted_by_variation(const Criterion& criterion, const Measures& m) {
+    if (!criterion.total_variation || m.total_variation_max <= *criterion.total_variation) {
+        return std::nullopt;
+    }
+    return Refutation{.condition = Condition::total_variation,
+                      .row = m.total_variation_row.value_or(0),
+                      .key = std::nullopt,
+                      .log_excess = m.total_variation_max - *criterion.total_variation};
+}
+
+/// A few rows with their unscaled logits over all keys, kept up to date as columns are added.
+class Probes {
+public:
+    Probes(Index keys, std::vector<Index> rows)
+        : rows_(std::move(rows)), logits_(keys, static_cast<Index>(rows_.size()) + room) {}
+
+    [[nodiscard]] Index count() const { return static_cast<Index>(rows_.size()); }
+    [[nodiscard]] Index row(Index probe) const { return rows_[static_cast<std::size_t>(probe)]; }
+    [[nodiscard]] double* logits(Index probe) { return logits_.view().column(probe); }
+    [[nodiscard]] bool holds(Index row) const { return std::find(rows_.begin(), rows_.end(), row) != rows_.end(); }
+
+    /// Brings every probe to dimension m; a smaller one than before starts over.
+    void advance(const Backend& backend, ConstMatrixView<double> x1, ConstMatrixView<double> x2) {
+        const Index from = x1.cols < dim_ ? 0 : dim_;
+        update(backend, x1, x2, from, 0, count());
+        dim_ = x1.cols;
+    }
+    /// Adds a row at the current dimension; the oldest of the added ones makes room for it when all places are taken.
+    void add(Index row, const Backend& backend, ConstMatrixView<double> x1, ConstMatrixView<double> x2) {
+        Index place = count();
+        if (place < logits_.cols()) {
+            rows_.push_back(row);
+        } else {
+            place = logits_.cols() - room + next_;
+            next_ = (next_ + 1) % room;
+            rows_[static_cast<std::size_t>(place)] = row;
+        }
+        update(backend, x1, x2, 0, place, place + 1);
+    }
+
+private:
+    static constexpr Index room = 48;  ///< for rows that turn out to refute
+    static constexpr Index keys_per_task = 2048;
+
+    /// logits of probes [begin, end) += the columns [from, m); from = 0 starts at zero.
+    void update(const Backend& backend, ConstMatrixView<double> x1, ConstMatrixView<double> x2, Index from, Index begin,
+                Index end) {
+        Matrix<double> gathered(x1.cols - from, end - begin);
+        for (Index c = from; c < x1.cols; ++c) {
+            for (Index p = begin; p < end; ++p) {
+                gathered(c - from, p - begin) = x1(row(p), c);
+            }
+        }
+        const double keep = from == 0 ? 0.0 : 1.0;
+        const Index tasks = (x2.rows + keys_per_task - 1) / keys_per_task;
+        tbb::parallel_for(Index{0}, tasks, [&](Index task) {
+            const Index k0 = task * keys_per_task;
+            const Index k1 = std::min(k0 + keys_per_task, x2.rows);
+            backend.multiply(1.0, Op::none, x2.block(k0, k1, from, x2.cols), Op::none, std::as_const(gathered).view(),
+                             keep, logits_.view().block(k0, k1, begin, end));
+        });
+    }
+
+    std::vector<Index> rows_;
+    Matrix<double> logits_;
+    Index dim_ = 0;
+    Index next_ = 0;
+};
+
+/// The constrained rows that are hardest to meet: the largest encoded norms, where logit errors are largest.
+std::vector<Index> hardest_rows(const Problem& problem, const ConstructionTraits& traits, std::span<const Index> rows) {
+    constexpr std::size_t count = 16;
+    const double tau = traits.encoded_margin.value_or(1.0);
+    std::vector<std::pair<double, Index>> by_norm;
+    for (const Index i : rows) {
+        double squares = 0;
+        for (const double w : problem.log_weights.row_values(i)) {
+            squares += (tau + w) * (tau + w);
+        }
+        by_norm.emplace_back(-squares, i);
+    }
+    const std::size_t kept = std::min(count, by_norm.size());
+    std::partial_sort(by_norm.begin(), by_norm.begin() + static_cast<std::ptrdiff_t>(kept), by_norm.end());
+    std::vector<Index> out;
+    for (std::size_t t = 0; t < kept; ++t) {
+        out.push_back(by_norm[t].second);
+    }
+    return out;
+}
+
+class NestedWalk final : public Walk {
+public:
+    NestedWalk(const SearchProblem& what, const Verifier& verifier, Index sample)
+        : what_(what),
+          verifier_(verifier),
+          sample_(sample),
+          family_(what.construction.family(what.stream(sample, 0))),
+          x1_(what.problem.queries()),
+          x2_(what.problem.keys()),
+          norms_(what.problem.queries(), what.problem.keys()),
+          probes_(what.problem.keys(),
+                  hardest_rows(what.problem, what.construction.traits(), verifier.constrained_rows())) {}
+
+    Attempt test(Index query_dim) override {
+        grow_to(query_dim);
+        Attempt attempt{.query_dim = query_dim, .sample = sample_, .refuted_by = std::nullopt, .infeasible = {}};
+        const double side = family_->side_scale(query_dim);
+        const Logits logits{.x1 = x1_.first(query_dim), .x2 = x2_.first(query_dim), .scale = side * side};
+        if (query_dim < normed_) {
+            norms_ = RowNorms(what_.problem.queries(), what_.problem.keys());
+            normed_ = 0;
+        }
+        norms_.add(x1_.range(normed_, query_dim), x2_.range(normed_, query_dim));
+        normed_ = query_dim;
+        probes_.advance(what_.backend, logits.x1, logits.x2);
+        std::vector<double> row(static_cast<std::size_t>(what_.problem.keys()));
+        for (Index p = 0; p < probes_.count(); ++p) {
+            std::transform(probes_.logits(p), probes_.logits(p) + row.size(), row.begin(),
+                           [&](double logit) { return logits.scale * logit; });
+            const auto refuted =
+                verifier_.judge(probes_.row(p), verifier_.measure_row(logits, norms_, probes_.row(p), row));
+            if (refuted && (!attempt.refuted_by || refuted->log_excess > attempt.refuted_by->log_excess)) {
+                attempt.refuted_by = refuted;
+            }
+        }
+        if (attempt.refuted_by) {
+            return attempt;
+        }
+        attempt.refuted_by = verifier_.refute(logits, norms_);
+        if (attempt.refuted_by) {
+            probes_.add(attempt.refuted_by->row, what_.backend, logits.x1, logits.x2);
+        } else if (what_.criterion.total_variation) {
+            attempt.refuted_by = refuted_by_variation(what_.criterion, verifier_.measure(logits));
+        }
+        return attempt;
+    }
+
+    std::optional<Solution> solution(Index query_dim) override {
+        grow_to(query_dim);
+        const double side = family_->side_scale(query_dim);
+        const auto scaled = [&](MatrixView<double> from) {
+            Matrix<double> to(from.rows, from.cols);
+            for (Index j = 0; j < from.cols; ++j) {
+                std::transform(from.column(j), from.column(j) + from.rows, to.view().column(j),
+                               [side](double x) { return side * x; });
+            }
+            return to;
+        };
+        return measured(verifier_, query_dim, sample_, scaled(x1_.first(query_dim)), scaled(x2_.first(query_dim)),
+                        *family_);
+    }
+
+private:
+    void grow_to(Index query_dim) {
+        const Index have = x1_.cols();
+        if (query_dim > have) {
+            x1_.append(query_dim - have);
+            x2_.append(query_dim - have);
+            family_->columns(have, x1_.range(have, query_dim), x2_.range(have, query_dim));
+        }
+    }
+
+    const SearchProblem& what_;
+    const Verifier& verifier_;
+    Index sample_;
+    std::unique_ptr<EmbeddingFamily> family_;
+    GrowingColumns x1_;
+    GrowingColumns x2_;
+    RowNorms norms_;  ///< of the first normed_ columns
+    Index normed_ = 0;
+    Probes probes_;
+};
+
+class FreshWalk final : public Walk {
+public:
+    FreshWalk(const SearchProblem& what, const Verifier& verifier, Index sample, bool resample)
+        : what_(what), verifier_(verifier), sample_(sample), resample_(resample) {}
+
+    Attempt test(Index query_dim) override {
+        Attempt attempt{.query_dim = query_dim, .sample = sample_, .refuted_by = std::nullopt, .infeasible = {}};
+        attempt.infeasible = embed(query_dim);
+        if (attempt.infeasible.empty()) {
+            const Logits logits{.x1 = std::as_const(x1_).view(), .x2 = std::as_const(x2_).view()};
+            attempt.refuted_by = verifier_.refute(logits, RowNorms(logits));
+            if (!attempt.refuted_by && what_.criterion.total_variation) {
+                attempt.refuted_by = refuted_by_variation(what_.criterion, verifier_.measure(logits));
+            }
+        }
+        return attempt;
+    }
+
+    std::optional<Solution> solution(Index query_dim) override {
+        if (!embed(query_dim).empty()) {
+            return std::nullopt;
+        }
+        embedded_ = 0;  // the matrices move out
+        return measured(verifier_, query_dim, sample_, std::move(x1_), std::move(x2_), *family_);
+    }
+
+private:
+    /// @return why not, or nothing
+    std::string embed(Index query_dim) {
+        if (embedded_ == query_dim) {
+            return {};
+        }
+        embedded_ = 0;
+        if (resample_ || !family_) {
+            family_ = what_.construction.family(what_.stream(sample_, resample_ ? query_dim : 0));
+        }
+        const Index queries = what_.problem.queries();
+        const Index keys = what_.problem.keys();
+        x1_ = {};
+        x2_ = {};
+        require_memory(static_cast<double>(queries + keys) * static_cast<double>(query_dim) * sizeof(double),
+                       "an embedding of " + std::to_string(queries + keys) + " x " + std::to_string(query_dim));
+        x1_ = Matrix<double>(queries, query_dim);
+        x2_ = Matrix<double>(keys, query_dim);
+        EmbedOutcome outcome = family_->embed(x1_.view(), x2_.view());
+        if (!outcome.feasible) {
+            return outcome.reason.empty() ? "the construction gives no reason" : std::move(outcome.reason);
+        }
+        embedded_ = query_dim;
+        return {};
+    }
+
+    const SearchProblem& what_;
+    const Verifier& verifier_;
+    Index sample_;
+    bool resample_;
+    std::unique_ptr<EmbeddingFamily> family_;
+    Matrix<double> x1_;
+    Matrix<double> x2_;
+    Index embedded_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Walk> nested_walk(const SearchProblem& what, const Verifier& verifier, Index sample) {
+    return std::make_unique<NestedWalk>(what, verifier, sample);
+}
+
+std::unique_ptr<Walk> fresh_walk(const SearchProblem& what, const Verifier& verifier, Index sample, bool resample) {
+    return std::make_unique<FreshWalk>(what, verifier, sample, resample);
+}
+
+}  // namespace attnspan::core

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attnspan/runtime/pipeline.hpp"
+
+namespace attnspan::experiment {
+
+/// Where a run goes: `out` if given, otherwise runs/<name>, then runs/<name>-2, ... below the working directory.
+/// @throws Error(resource) when `out` exists and `force` is off, or holds something else than an earlier run
+[[nodiscard]] std::filesystem::path choose_run_directory(const std::optional<std::filesystem::path>& out,
+                                                         const std::string& name, bool force);
+
+/// Writes result.json, config.toml and, when something was found, X.npy (L x 2m), W_Q.npy and W_K.npy (2m x m) of
+/// section 3.4. The directory appears whole or not at all; with `force` it takes the place of an earlier run.
+/// @return the names of the files, sorted as above
+/// @throws Error(resource)
+std::vector<std::string> write_run_directory(const std::filesystem::path& directory, bool force,
+                                             const runtime::PipelineConfig& config,
+                                             const runtime::PipelineResult& result,
+                                             const nlohmann::ordered_json& document);
+
+}  // namespace attnspan::experiment

@@ -1,0 +1,173 @@
+#include "attnspan/runtime/document.hpp"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <cerrno>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+namespace attnspan::runtime {
+namespace {
+
+struct Context {
+    const std::string& source;
+    const std::filesystem::path& base;
+    bool has_places;  // overrides have no lines
+};
+
+Location place(const toml::source_region& region, const Context& context) {
+    if (!context.has_places) {
+        return {.source = context.source};
+    }
+    return {.source = context.source,
+            .line = static_cast<Index>(region.begin.line),
+            .column = static_cast<Index>(region.begin.column)};
+}
+
+ConfigTable convert_table(const toml::table& table, const Context& context);
+
+ConfigNode convert(const toml::node& node, const Location& where, const Context& context) {
+    ConfigNode out{.value = false, .where = where, .base = context.base};
+    if (const auto* table = node.as_table()) {
+        out.value = convert_table(*table, context);
+    } else if (const auto* array = node.as_array()) {
+        ConfigArray items;
+        for (const toml::node& item : *array) {
+            items.push_back(convert(item, place(item.source(), context), context));
+        }
+        out.value = std::move(items);
+    } else if (const auto* text = node.as_string()) {
+        out.value = text->get();
+    } else if (const auto* integer = node.as_integer()) {
+        out.value = static_cast<Index>(integer->get());
+    } else if (const auto* real = node.as_floating_point()) {
+        out.value = real->get();
+    } else if (const auto* boolean = node.as_boolean()) {
+        out.value = boolean->get();
+    } else {
+        throw Error(ErrorKind::config, "dates and times are not used here; write it as a string", where);
+    }
+    return out;
+}
+
+ConfigTable convert_table(const toml::table& table, const Context& context) {
+    ConfigTable out;
+    for (const auto& [key, node] : table) {
+        out.emplace(std::string(key.str()), convert(node, place(key.source(), context), context));
+    }
+    return out;
+}
+
+void merge(ConfigTable& into, ConfigTable&& from, const std::string& prefix) {
+    for (auto& [key, node] : from) {
+        const auto found = into.find(key);
+        if (found == into.end()) {
+            into.emplace(key, std::move(node));
+            continue;
+        }
+        auto* new_table = std::get_if<ConfigTable>(&node.value);
+        auto* old_table = std::get_if<ConfigTable>(&found->second.value);
+        if (new_table != nullptr && old_table != nullptr) {
+            merge(*old_table, std::move(*new_table), prefix + key + '.');
+        } else if (new_table != nullptr) {
+            throw Error(ErrorKind::config,
+                        fmt::format("{}{} is {} in {}, so nothing inside it can be set", prefix, key,
+                                    found->second.type_name(), found->second.where.str()),
+                        node.where);
+        } else {
+            found->second = std::move(node);
+        }
+    }
+}
+
+}  // namespace
+
+std::string ConfigNode::type_name() const {
+    struct Namer {
+        std::string operator()(bool) const { return "a boolean"; }
+        std::string operator()(Index) const { return "an integer"; }
+        std::string operator()(double) const { return "a number"; }
+        std::string operator()(const std::string&) const { return "a string"; }
+        std::string operator()(const ConfigArray&) const { return "a list"; }
+        std::string operator()(const ConfigTable&) const { return "a table"; }
+    };
+    return std::visit(Namer{}, value);
+}
+
+ConfigDocument ConfigDocument::read(const std::filesystem::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    std::ostringstream text;
+    std::error_code ignored;
+    if (!stream || std::filesystem::is_directory(file, ignored) || !(text << stream.rdbuf() || stream.eof())) {
+        const bool directory = std::filesystem::is_directory(file, ignored);
+        const std::string reason = directory ? "it is a folder" : std::generic_category().message(errno);
+        throw Error(ErrorKind::resource,
+                    fmt::format("{}: the configuration cannot be read: {}", file.string(), reason));
+    }
+    return parse(text.str(), file.string(), std::filesystem::absolute(file).parent_path());
+}
+
+ConfigDocument ConfigDocument::parse(std::string_view text, const std::string& source,
+                                     const std::filesystem::path& base) {
+    ConfigDocument out;
+    out.source_ = source;
+    const Context context{.source = out.source_, .base = base, .has_places = true};
+    try {
+        out.root_ = convert_table(toml::parse(text), context);
+    } catch (const toml::parse_error& e) {
+        throw Error(ErrorKind::config, fmt::format("this is not valid TOML: {}", e.description()),
+                    place(e.source(), context));
+    }
+    return out;
+}
+
+void ConfigDocument::set(std::string_view assignment) {
+    const std::string source = fmt::format("--set {}", assignment);
+    const std::size_t equals = assignment.find('=');
+    const auto refuse = [&](const std::string& why) {
+        throw Error(ErrorKind::usage, fmt::format("{}: {}; write it as --set table.key=value", source, why));
+    };
+    if (equals == std::string_view::npos) {
+        refuse("there is no '='");
+    }
+    const std::string key(assignment.substr(0, equals));
+    const std::string value(assignment.substr(equals + 1));
+    const auto parse_one = [](const std::string& text) -> std::pair<bool, toml::table> {
+        try {
+            toml::table parsed = toml::parse(text);
+            return {parsed.size() == 1, std::move(parsed)};
+        } catch (const toml::parse_error&) {
+            return {false, {}};
+        }
+    };
+    auto [key_ok, keyed] = parse_one(key + " = 0");
+    if (!key_ok || key.find_first_of("\n#=[") != std::string::npos) {
+        refuse(fmt::format("\"{}\" is not a dotted key", key));
+    }
+    // The value alone first, so that it cannot smuggle in keys of its own.
+    auto [value_ok, valued] = parse_one("value = " + value);
+    if (value.find('\n') != std::string::npos || !value_ok) {
+        valued = toml::table{};
+        valued.insert("value", value);
+    }
+    toml::table* inner = &keyed;
+    toml::node* leaf = &inner->begin()->second;
+    while (leaf->is_table()) {
+        inner = leaf->as_table();
+        leaf = &inner->begin()->second;
+    }
+    inner->insert_or_assign(std::string(inner->begin()->first.str()), *valued.get("value"));
+
+    const std::filesystem::path base = std::filesystem::current_path();
+    const Context context{.source = source, .base = base, .has_places = false};
+    ConfigTable update;
+    for (const auto& [name, node] : keyed) {
+        update.emplace(std::string(name.str()), convert(node, {.source = source}, context));
+    }
+    merge(root_, std::move(update), "");
+}
+
+}  // namespace attnspan::runtime

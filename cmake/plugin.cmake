@@ -20,4 +20,5 @@ function(attnspan_add_plugin name)
   set_target_properties(${target} PROPERTIES
     PREFIX "" OUTPUT_NAME ${arg_KIND}-${name} LIBRARY_OUTPUT_DIRECTORY "${ATTNSPAN_PLUGIN_DIRECTORY}"
     CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  set_property(GLOBAL APPEND PROPERTY ATTNSPAN_PLUGIN_TARGETS ${target})
 endfunction()

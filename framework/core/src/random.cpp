@@ -31,7 +31,8 @@ using Words = std::array<std::uint64_t, batch_words>;
 using Numbers = std::array<double, batch_words>;
 
 /// Words of the blocks first_block, first_block + 1, ...: even ones in the first half, odd ones in the second.
-inline void batch_bits(std::uint64_t key, std::uint64_t index, std::uint64_t first_block, Words& words) {
+[[gnu::always_inline]] inline void batch_bits(std::uint64_t key, std::uint64_t index, std::uint64_t first_block,
+                                              Words& words) {
     std::array<std::array<std::uint32_t, batch_blocks>, 4> lanes;
     for (std::size_t i = 0; i < batch_blocks; ++i) {
         lanes[0][i] = static_cast<std::uint32_t>(first_block + i);
@@ -72,18 +73,9 @@ inline double to_uniform(std::uint64_t word) {
 
 enum class Kind { bits, uniforms, normals };
 
-// One function for all kinds, compiled for several instruction sets and chosen by the dynamic loader; that choice runs
-// before a sanitizer is ready for it, so sanitized builds have the portable one only.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__x86_64__)
-#elif defined(__has_feature)
-#if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)
-__attribute__((target_clones("default", "avx2", "avx512f")))
-#endif
-#else
-__attribute__((target_clones("default", "avx2", "avx512f")))
-#endif
-void batch(Kind kind, std::uint64_t key, std::uint64_t index, std::uint64_t first_block, Words& words,
-           Numbers& numbers) {
+// One function for all kinds, compiled for several instruction sets.
+[[gnu::always_inline]] inline void batch_body(Kind kind, std::uint64_t key, std::uint64_t index,
+                                              std::uint64_t first_block, Words& words, Numbers& numbers) {
     Words halves;
     batch_bits(key, index, first_block, halves);
     switch (kind) {
@@ -108,6 +100,30 @@ void batch(Kind kind, std::uint64_t key, std::uint64_t index, std::uint64_t firs
             }
             break;
     }
+}
+
+#if defined(__x86_64__)
+[[gnu::target("avx512f")]] void batch_avx512(Kind kind, std::uint64_t key, std::uint64_t index,
+                                             std::uint64_t first_block, Words& words, Numbers& numbers) {
+    batch_body(kind, key, index, first_block, words, numbers);
+}
+[[gnu::target("avx2")]] void batch_avx2(Kind kind, std::uint64_t key, std::uint64_t index, std::uint64_t first_block,
+                                        Words& words, Numbers& numbers) {
+    batch_body(kind, key, index, first_block, words, numbers);
+}
+#endif
+
+void batch(Kind kind, std::uint64_t key, std::uint64_t index, std::uint64_t first_block, Words& words,
+           Numbers& numbers) {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f")) {
+        return batch_avx512(kind, key, index, first_block, words, numbers);
+    }
+    if (__builtin_cpu_supports("avx2")) {
+        return batch_avx2(kind, key, index, first_block, words, numbers);
+    }
+#endif
+    batch_body(kind, key, index, first_block, words, numbers);
 }
 
 /// Covers the positions first, first + 1, ... of `out` with batches that begin at even positions.

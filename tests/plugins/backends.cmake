@@ -1,0 +1,8 @@
+add_executable(attnspan_test_backends
+  "${CMAKE_CURRENT_LIST_DIR}/backend_products_test.cpp" "${CMAKE_CURRENT_LIST_DIR}/backend_factorizations_test.cpp"
+  "${CMAKE_CURRENT_LIST_DIR}/backend_kernels_test.cpp")
+target_link_libraries(attnspan_test_backends PRIVATE attnspan::dense attnspan_options doctest::doctest ${CMAKE_DL_LIBS})
+target_compile_definitions(attnspan_test_backends PRIVATE
+  PLUGIN_EIGEN="$<TARGET_FILE:plugin-backend-eigen>" PLUGIN_ARMADILLO="$<TARGET_FILE:plugin-backend-armadillo>")
+add_dependencies(attnspan_test_backends plugin-backend-eigen plugin-backend-armadillo)
+add_test(NAME plugins.backends COMMAND attnspan_test_backends)

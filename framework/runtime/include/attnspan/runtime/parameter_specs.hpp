@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include "attnspan/parameters.hpp"
+
+namespace attnspan::runtime {
+
+/// Why `value` is not one that `spec` allows (type, range, choices): "is an integer, not a number"; empty when it is.
+/// An integer is no number here: whoever reads a configuration converts first.
+[[nodiscard]] std::string value_problem(const ParameterSpec& spec, const ParameterValue& value);
+
+/// What is wrong with a plugin's declaration, naming the parameter; empty when nothing is. Names must be TOML bare keys
+/// (dotted for inner tables), used once, neither a key and a table at the same time nor one of the host's (`plugin`,
+/// and `projection` for a construction that uses one); ranges must not be empty, defaults must obey them.
+[[nodiscard]] std::string specs_problem(const ParameterSpecs& specs, bool uses_projection);
+
+}  // namespace attnspan::runtime

@@ -1,0 +1,130 @@
+#include "attnspan/runtime/parameter_specs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <string_view>
+
+namespace attnspan::runtime {
+namespace {
+
+/// In the order of the alternatives of ParameterValue.
+constexpr const char* value_words[] = {"nothing",  "a boolean", "an integer",
+                                       "a number", "a text",    "a list of integers"};
+
+/// Which alternative of ParameterValue holds values of a type.
+std::size_t alternative(ParameterType type) {
+    switch (type) {
+        case ParameterType::boolean:
+            return 1;
+        case ParameterType::integer:
+            return 2;
+        case ParameterType::real:
+            return 3;
+        case ParameterType::integers:
+            return 5;
+        default:
+            return 4;
+    }
+}
+
+std::string range_problem(const ParameterSpec& spec, double value) {
+    // Written so that NaN is outside every range.
+    const bool high_enough = spec.minimum_excluded ? value > spec.minimum : value >= spec.minimum;
+    if (!high_enough) {
+        return fmt::format("is {}, must be {} {}", value, spec.minimum_excluded ? "above" : "at least", spec.minimum);
+    }
+    return value <= spec.maximum ? "" : fmt::format("is {}, must be at most {}", value, spec.maximum);
+}
+
+/// Dotted TOML bare keys.
+bool is_key(std::string_view name) {
+    const auto is_letter = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+    };
+    return !name.empty() && name.front() != '.' && name.back() != '.' && name.find("..") == std::string_view::npos &&
+           std::ranges::all_of(name, [&](char c) { return is_letter(c) || c == '.'; });
+}
+
+std::string spec_problem(const ParameterSpec& spec) {
+    if (!(spec.minimum <= spec.maximum) || (spec.minimum_excluded && spec.minimum == spec.maximum)) {
+        return fmt::format("has the empty range from {} to {}", spec.minimum, spec.maximum);
+    }
+    if ((spec.type == ParameterType::choice) == spec.choices.empty()) {
+        return spec.choices.empty() ? "is a choice without choices" : "has choices but is no choice";
+    }
+    if (std::set<std::string>(spec.choices.begin(), spec.choices.end()).size() != spec.choices.size()) {
+        return fmt::format("has a choice twice among {}", fmt::join(spec.choices, ", "));
+    }
+    if (std::holds_alternative<std::monostate>(spec.default_value)) {
+        return "";
+    }
+    if (spec.is_required) {
+        return "is required and has a default";
+    }
+    const std::string problem = value_problem(spec, spec.default_value);
+    return problem.empty() ? "" : "has a default that " + problem;
+}
+
+}  // namespace
+
+std::string value_problem(const ParameterSpec& spec, const ParameterValue& value) {
+    if (value.index() != alternative(spec.type)) {
+        return fmt::format("is {}, not {}", value_words[value.index()], value_words[alternative(spec.type)]);
+    }
+    switch (spec.type) {
+        case ParameterType::integer:
+            return range_problem(spec, static_cast<double>(std::get<Index>(value)));
+        case ParameterType::real:
+            return range_problem(spec, std::get<double>(value));
+        case ParameterType::integers:
+            for (const Index element : std::get<std::vector<Index>>(value)) {
+                if (std::string problem = range_problem(spec, static_cast<double>(element)); !problem.empty()) {
+                    return "has an element that " + problem;
+                }
+            }
+            return "";
+        case ParameterType::choice:
+            if (const auto& text = std::get<std::string>(value);
+                std::ranges::find(spec.choices, text) == spec.choices.end()) {
+                return fmt::format("is \"{}\", must be one of {}", text, fmt::join(spec.choices, ", "));
+            }
+            return "";
+        default:
+            return "";
+    }
+}
+
+std::string specs_problem(const ParameterSpecs& specs, bool uses_projection) {
+    std::set<std::string> keys;
+    // What has been used as a table so far; the host's own keys can be neither.
+    std::set<std::string> tables;
+    for (const ParameterSpec& spec : specs) {
+        if (!is_key(spec.name)) {
+            return fmt::format("parameter \"{}\" has no name that TOML takes as a bare key", spec.name);
+        }
+        const std::string root = spec.name.substr(0, spec.name.find('.'));
+        if (root == "plugin" || (uses_projection && root == "projection")) {
+            return fmt::format("parameter \"{}\" takes the key \"{}\", which is the program's own", spec.name, root);
+        }
+        if (!keys.insert(spec.name).second) {
+            return fmt::format("parameter \"{}\" is declared twice", spec.name);
+        }
+        for (std::size_t dot = spec.name.find('.'); dot != std::string::npos; dot = spec.name.find('.', dot + 1)) {
+            tables.insert(spec.name.substr(0, dot));
+        }
+        if (const std::string problem = spec_problem(spec); !problem.empty()) {
+            return fmt::format("parameter \"{}\" {}", spec.name, problem);
+        }
+    }
+    for (const std::string& table : tables) {
+        if (keys.contains(table)) {
+            return fmt::format("parameter \"{0}\" is also the table of \"{0}.*\"", table);
+        }
+    }
+    return "";
+}
+
+}  // namespace attnspan::runtime

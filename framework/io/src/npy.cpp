@@ -48,7 +48,7 @@ struct Bool {
 
 template <class T>
 bool is_exact(T value) {
-    if constexpr (std::is_integral_v<T>) {
+    if constexpr (std::is_integral_v<T> && sizeof(T) == sizeof(std::uint64_t)) {
         const auto bits = static_cast<std::uint64_t>(value);
         return detail::is_exact_in_double(std::is_signed_v<T> && value < 0 ? 0 - bits : bits);
     } else {

@@ -40,7 +40,11 @@ TEST_CASE("what cannot be read is a resource error with the system's reason") {
 }
 
 TEST_CASE("content is described by its first bytes") {
-    const std::vector<std::pair<std::string, std::string>> cases{
+    struct Case {
+        std::string bytes;
+        std::string part;
+    };
+    const std::vector<Case> cases{
         {"", "empty"},
         {"\n \n", "white space"},
         {"PK\3\4....", ".npz"},
@@ -63,8 +67,8 @@ TEST_CASE("content is described by its first bytes") {
         {"35\t1033\n35\t103482\n", "text that begins with \"35?1033\""},
         {"\1\2\3\4", "binary"},
     };
-    for (const auto& [bytes, part] : cases) {
-        CAPTURE(part);
-        CHECK(io::describe_content(bytes).find(part) != std::string::npos);
+    for (const Case& c : cases) {
+        CAPTURE(c.part);
+        CHECK(io::describe_content(c.bytes).find(c.part) != std::string::npos);
     }
 }

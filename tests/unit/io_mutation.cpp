@@ -18,6 +18,8 @@ std::string mutated(std::string bytes, std::mt19937_64& random) {
     const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % std::max<std::size_t>(n, 1)); };
     for (std::size_t n = 1 + below(2); n > 0; --n) {
         const std::size_t at = below(bytes.size() + 1);
+        const std::size_t other = below(bytes.size());
+        const std::size_t length = below(20);
         switch (below(6)) {
             case 0:
                 bytes.resize(at);
@@ -33,13 +35,13 @@ std::string mutated(std::string bytes, std::mt19937_64& random) {
                 }
                 break;
             case 3:
-                bytes.insert(at, bytes.substr(below(bytes.size()), below(20)));
+                bytes.insert(at, bytes.substr(other, length));
                 break;
             case 4:
                 bytes.insert(at, words[below(std::size(words))]);
                 break;
             default:
-                bytes.erase(at, below(20));
+                bytes.erase(at, length);
         }
     }
     return bytes;

@@ -168,8 +168,8 @@ void StagedDirectory::commit() {
     }
     if (!rename_to_new(stage_, final_)) {
         const int reason = errno;
-        if (!aside.empty()) {
-            ::rename(aside.c_str(), final_.c_str());
+        if (!aside.empty() && ::rename(aside.c_str(), final_.c_str()) != 0) {
+            detail::fail_system("put back the folder that now is " + aside.string() + " to", final_, errno);
         }
         detail::fail_system("rename " + stage_.string() + " to", final_, reason);
     }

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <ostream>
 #include <system_error>
+#include <type_traits>
 
 #include "attnspan/io/atomic.hpp"
 #include "attnspan/io/file.hpp"
@@ -164,10 +165,10 @@ private:
         }
     }
 
-    std::string_view read_number(const std::string& what) {
+    std::string_view read_number(const char* what) {
         std::string_view word = scanner_.word();
         if (word.empty()) {
-            scanner_.fail("the " + what + " is missing; the line is cut short");
+            scanner_.fail("the " + std::string(what) + " is missing; the line is cut short");
         }
         if (word.size() > 1 && word[0] == '+' && word[1] != '-') {
             word.remove_prefix(1);
@@ -176,20 +177,30 @@ private:
     }
 
     template <class T>
-    T convert(std::string_view word, const std::string& what, const std::string& expected) {
+    T convert(std::string_view word, const char* what) {
+        constexpr bool is_real = std::is_floating_point_v<T>;
         T value{};
-        const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-        if (error == std::errc::result_out_of_range && end == word.data() + word.size()) {
-            scanner_.fail("the " + what + " " + detail::quoted(word) + " is out of the range of " + expected);
+        const char* const last = word.data() + word.size();
+        const auto [end, error] = std::from_chars(word.data(), last, value);
+        if (error == std::errc{} && end == last) {
+            return value;
         }
-        if (error != std::errc{} || end != word.data() + word.size()) {
-            scanner_.fail("the " + what + " is " + detail::quoted(word) + ", expected " + expected);
+        // Fortran writes 1.5D-3.
+        if (is_real && error == std::errc{} && (*end == 'D' || *end == 'd')) {
+            std::string c_style(word);
+            c_style[static_cast<std::size_t>(end - word.data())] = 'e';
+            return convert<T>(c_style, what);
         }
-        return value;
+        const std::string expected = is_real ? "a number in double precision" : "a 64-bit integer";
+        const std::string shown = detail::quoted(word);
+        if (error == std::errc::result_out_of_range && end == last) {
+            scanner_.fail("the " + std::string(what) + ' ' + shown + " is out of the range of " + expected);
+        }
+        scanner_.fail("the " + std::string(what) + " is " + shown + ", expected " + expected);
     }
 
     Index read_index(const char* what, Index first, Index last) {
-        const auto value = convert<Index>(read_number(what), what, "a 64-bit integer");
+        const auto value = convert<Index>(read_number(what), what);
         if (value < first || value > last) {
             scanner_.fail("the " + std::string(what) + " is " + std::to_string(value) + ", expected " +
                           (last == std::numeric_limits<Index>::max()
@@ -203,21 +214,14 @@ private:
         const std::string_view word = read_number("weight");
         double value = 0;
         if (field_ == Field::integer) {
-            const auto integer = convert<Index>(word, "weight", "a 64-bit integer");
+            const auto integer = convert<Index>(word, "weight");
             if (integer >= 0 && !detail::is_exact_in_double(static_cast<std::uint64_t>(integer))) {
                 scanner_.fail("the weight " + detail::quoted(word) +
                               " cannot be held exactly in double precision; scale the matrix");
             }
             value = static_cast<double>(integer);
         } else {
-            // Fortran writes 1.5D-3.
-            if (const std::size_t exponent = word.find_first_of("dD"); exponent == std::string_view::npos) {
-                value = convert<double>(word, "weight", "a number in double precision");
-            } else {
-                std::string c_style(word);
-                c_style[exponent] = 'e';
-                value = convert<double>(c_style, "weight", "a number in double precision");
-            }
+            value = convert<double>(word, "weight");
         }
         if (!std::isfinite(value) || value < 0) {
             scanner_.fail("the weight is " + detail::quoted(word) + ", but weights must be finite and not negative");

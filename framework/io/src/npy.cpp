@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -25,13 +24,15 @@ struct Half {
     std::uint16_t bits;
 
     explicit operator double() const {
-        const int exponent = (bits >> 10) & 31;
-        const int fraction = bits & 1023;
+        const unsigned exponent = (bits >> 10) & 31U;
+        const unsigned fraction = bits & 1023U;
         double magnitude = std::numeric_limits<double>::infinity();
         if (exponent == 0) {
-            magnitude = std::ldexp(fraction, -24);
+            magnitude = fraction * 0x1p-24;
         } else if (exponent < 31) {
-            magnitude = std::ldexp(1024 + fraction, exponent - 25);
+            // A normal half is a normal double with another bias.
+            magnitude =
+                std::bit_cast<double>((std::uint64_t{exponent} + 1023 - 15) << 52 | std::uint64_t{fraction} << 42);
         } else if (fraction != 0) {
             magnitude = std::numeric_limits<double>::quiet_NaN();
         }
@@ -47,7 +48,7 @@ struct Bool {
 
 template <class T>
 bool is_exact(T value) {
-    if constexpr (std::is_integral_v<T>) {
+    if constexpr (std::is_integral_v<T> && sizeof(T) == sizeof(std::uint64_t)) {
         const auto bits = static_cast<std::uint64_t>(value);
         return detail::is_exact_in_double(std::is_signed_v<T> && value < 0 ? 0 - bits : bits);
     } else {

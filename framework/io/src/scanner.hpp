@@ -66,7 +66,8 @@ public:
     [[nodiscard]] Index line() const { return line_; }
     [[nodiscard]] std::size_t bytes_left() const { return rest_.size(); }
 
-    static bool is_blank(char c) { return std::string_view(" \t\r\v\f").find(c) != std::string_view::npos; }
+    /// Of the characters within a line: space, tab, vertical tab, form feed, carriage return.
+    static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 private:
     void skip_blanks() {

@@ -9,6 +9,7 @@
 
 #include "attnspan/io/file.hpp"
 #include "attnspan/io/npy.hpp"
+#include "attnspan/memory.hpp"
 #include "detail.hpp"
 
 namespace attnspan::io {
@@ -40,6 +41,10 @@ SparseMatrix dense_to_sparse(const NpyArray& array, Index offset, const std::str
     const Index rows = array.shape.end()[-2];
     m.cols = array.shape.end()[-1];
     const double* weight = array.values.data() + offset;
+    const auto nonzeros = static_cast<std::size_t>(rows * m.cols - std::count(weight, weight + rows * m.cols, 0.0));
+    require_memory(static_cast<double>(nonzeros) * (sizeof(Index) + sizeof(double)), source);
+    m.column.reserve(nonzeros);
+    m.value.reserve(nonzeros);
     for (Index i = 0; i < rows; ++i) {
         for (Index j = 0; j < m.cols; ++j, ++weight) {
             if (!std::isfinite(*weight) || *weight < 0) {

@@ -75,7 +75,8 @@ struct Reference {
 std::vector<std::vector<double>> random_target(Index queries, Index keys, const VisibleRanges& visible, int most,
                                                std::uint64_t seed) {
     std::mt19937_64 engine(seed);
-    std::vector<std::vector<double>> out(static_cast<std::size_t>(queries), std::vector<double>(static_cast<std::size_t>(keys)));
+    std::vector<std::vector<double>> out(static_cast<std::size_t>(queries),
+                                         std::vector<double>(static_cast<std::size_t>(keys)));
     for (Index i = 0; i < queries; ++i) {
         const Index count = std::uniform_int_distribution<Index>(0, most)(engine);
         for (Index t = 0; t < count && visible[i].size() > 0; ++t) {

@@ -161,7 +161,9 @@ TEST_CASE("the grid's answer is the least dimension, and there the least sample,
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
         for (const bool nested : {true, false}) {
             for (const bool resample : {false, true}) {
-                CAPTURE(seed, nested, resample);
+                CAPTURE(seed);
+                CAPTURE(nested);
+                CAPTURE(resample);
                 Fixture f;
                 const GaussianConstruction construction(f.n, nested);
                 SearchPlan plan = grid(5, 160, 5, 3);

@@ -113,7 +113,9 @@ TEST_CASE("measures equal their definition, computed in long double from the who
         for (const int most : {1, 4, 16}) {
             for (const double scale : {1.0, 0.125, 3.0}) {
                 ++seed;
-                CAPTURE(n, most, scale);
+                CAPTURE(n);
+                CAPTURE(most);
+                CAPTURE(scale);
                 const VisibleRanges all = bidirectional(n, n);
                 check_against_reference(random_target(n, n, all, most, seed), all, 5, scale, seed);
                 const VisibleRanges below = causal(n);

@@ -45,7 +45,7 @@ private:
 struct Refutation {
     Condition condition = Condition::ratio;
     Index row = 0;
-    std::optional<Index> key;  ///< for leakage
+    std::optional<Index> key{}; ///< for leakage
     double log_excess = 0;     ///< for total variation: the difference to its limit
 };
 

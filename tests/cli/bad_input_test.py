@@ -181,7 +181,8 @@ class OutputThatCannotBeWritten(InFolder):
     def test_full_standard_output_is_an_error(self):
         self.write({"a.npy": npy(numpy.eye(2)), "run.toml": TARGET})
         for words in (["target", "a.npy"], ["target", "a.npy", "--json"], ["bound", "--length", "8"],
-                      ["plugins", "list"], ["config", "print", "run.toml"], ["--version"], ["--help"], ["run", "--help"]):
+                      ["plugins", "list"], ["config", "print", "run.toml"], ["--version"], ["--help"],
+                      ["run", "--help"]):
             with self.subTest(" ".join(words)), open("/dev/full", "wb") as full:
                 self.assert_refused(run(words, self.folder, stdout=full), 5, "standard output")
 
@@ -233,6 +234,8 @@ class OutputThatCannotBeWritten(InFolder):
         self.assertEqual(before, snapshot(self.folder))
 
     def test_full_disk_is_an_error_and_leaves_nothing(self):
+        if shutil.which("unshare") is None:
+            self.skipTest("unshare is absent")
         disk = self.folder / "disk"
         disk.mkdir()
         self.write({"run.toml": TARGET.replace("8", "128")})

@@ -4,8 +4,8 @@
 For each seed both look for the least m on the same target: the program with fresh projections for each m
 (search.resample = true, one sample), once per factorization, and the reference with its own. The table holds the mean
 least m of each and the difference from the reference in units of the combined standard error; beside them the program's
-default search over nested samples, whose law differs. Exit 1 when a difference is 3 or more: with 30 seeds that happens by
-chance in 3 % of all choices of seeds, with 6 seeds in 10 % (8 two-sided Welch tests); the seeds are fixed.
+default search over nested samples, whose law differs. Exit 1 when a difference is 3 or more: with 30 seeds that happens
+by chance in 3 % of all choices of seeds, with 6 seeds in 10 % (8 two-sided Welch tests); the seeds are fixed.
 
     ATTNSPAN=build/release/bin/attnspan ATTNSPAN_REFERENCE=paper_reference.py python3 tests/cli/reference_agreement.py
 """
@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 
+import places
 import support
 
 SKIPPED = 77
@@ -68,7 +69,7 @@ resample = {"true" if resample else "false"}
 
 
 def reference(target, seed, projection, grid, environment):
-    words = [sys.executable, support.reference(), "--target", target, "--seed", seed, "--scheme", projection,
+    words = [sys.executable, places.reference(), "--target", target, "--seed", seed, "--scheme", projection,
              "--eps-ratio", EPSILON, "--eps-leak", EPSILON, "--grid-step", grid.step, "--grid-stop", grid[-1], "--json"]
     text, seconds = run(words, environment)
     return json.loads(text)["query_dim"], seconds
@@ -138,7 +139,7 @@ def main():
         parser.error("use at least 2 seeds, 1 job and a step of 1")
     if options.length % options.step or options.gaussian_stop % options.step:
         parser.error("the length and --gaussian-stop must be multiples of the step")
-    if support.reference() is None:
+    if places.reference() is None:
         print("skipped: the reference program is not here (ATTNSPAN_REFERENCE)")
         return SKIPPED
     environment = dict(os.environ)

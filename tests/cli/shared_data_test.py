@@ -1,4 +1,4 @@
-"""The public data and its manifest (facts from independent readers): what the program admits, refuses, measures and runs."""
+"""The public data and its manifest (facts from independent readers): what is admitted, refused, measured and run."""
 
 import json
 import math
@@ -8,9 +8,9 @@ import unittest
 
 import numpy as np
 
-import support
+import places
 
-DATA = support.shared_data()
+DATA = places.shared_data()
 
 
 def tables(text):
@@ -61,8 +61,8 @@ TARGETS = [e for e in ENTRIES if e.is_weights()]
 MATRICES = [e for e in TARGETS if len(e.shape) == 2]
 STACKS = [e for e in TARGETS if len(e.shape) == 3]
 
-# Where and why the others are refused: the place behind the file's name, and words of the reason. Lines and entries were read
-# off the files with an editor and with numpy.
+# Where and why the others are refused: the place behind the name, and words of the reason. The lines come from grep
+# (the first negative weight) and from the eye.
 REFUSED = {
     "mtx/west0067.mtx": (r":15:\d+", "not negative"),
     "mtx/lp_afiro.mtx": (r":85:\d+", "not negative"),
@@ -81,7 +81,7 @@ REFUSED = {
 
 
 @unittest.skipUnless(DATA, "the shared data is not here (ATTNSPAN_SHARED_DATA)")
-class SharedDataTest(support.CliTest):
+class SharedDataTest(places.InFolder):
     def assert_close(self, got, expected, relative, what):
         self.assertLessEqual(abs(got - expected), relative * abs(expected), f"{what}: {got}, expected {expected}")
 
@@ -134,11 +134,8 @@ class Files(SharedDataTest):
         for entry in STACKS:
             for more in ([], ["--slice", entry.shape[0]]):
                 with self.subTest(file=entry.name, more=more):
-                    done = support.attnspan("target", entry.path, *more)
-                    self.assertEqual((done.returncode, done.stdout), (4, ""), done.stderr)
-                    self.assertIn(entry.name, done.stderr)
-                    self.assertRegex(done.stderr, "slice")
-                    self.assertIn(str(entry.shape[0]), done.stderr)
+                    done = self.run_program("target", entry.path, *more)
+                    self.assert_refused(done, 4, re.escape(entry.name), "slice", rf"\b{entry.shape[0]}\b")
 
     def test_everything_else_is_refused_with_file_place_and_reason(self):
         others = [e for e in ENTRIES if not e.is_weights() and "_q.npy" not in e.name and "_k.npy" not in e.name]
@@ -146,10 +143,9 @@ class Files(SharedDataTest):
         for entry in others:
             with self.subTest(file=entry.name):
                 place, reason = REFUSED[entry.name]
-                done = support.attnspan("target", entry.path, "--write", self.folder / "A.npy", "--json")
-                self.assertEqual((done.returncode, done.stdout), (4, ""), done.stderr)
-                self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
-                self.assertRegex(done.stderr, re.escape(str(entry.path)) + place + ": .*" + f"(?:{reason})")
+                done = self.run_program("target", entry.path, "--write", self.folder / "A.npy", "--json")
+                self.assert_refused(done, 4, re.escape(str(entry.path)) + place + ": .*" + f"(?:{reason})")
+                self.assertEqual(len(done.err.strip().splitlines()), 1, done.err)
                 self.assertFalse((self.folder / "A.npy").exists())
 
     def test_queries_and_keys_are_no_targets_and_the_first_negative_entry_is_named(self):
@@ -157,9 +153,8 @@ class Files(SharedDataTest):
             if "_q.npy" in entry.name or "_k.npy" in entry.name:
                 with self.subTest(file=entry.name):
                     i, j = np.argwhere(np.load(entry.path) < 0)[0]
-                    done = support.attnspan("target", entry.path)
-                    self.assertEqual((done.returncode, done.stdout), (4, ""), done.stderr)
-                    self.assertIn(f"{entry.path}: entry ({i}, {j}) is -", done.stderr)
+                    done = self.run_program("target", entry.path)
+                    self.assert_refused(done, 4, re.escape(f"{entry.path}: entry ({i}, {j}) is -"))
 
     def test_duplicates_are_added_on_request(self):
         for entry in ENTRIES:
@@ -192,7 +187,7 @@ class TrainedHeads(SharedDataTest):
 
     def test_queries_and_keys_reproduce_their_maps(self):
         for name, head, scale, mode, limit in (
-                ("s260k_L128_l2h3.npy", "s260k_L128_l2h3", 1 / math.sqrt(8), "causal", 1e-6),  # float32 of a float64 map
+                ("s260k_L128_l2h3.npy", "s260k_L128_l2h3", 1 / math.sqrt(8), "causal", 1e-6),  # float64, then float32
                 ("gpt2_L9_l5h1.npy", "gpt2_L9_l5h1", 1 / 8, "causal", 1e-4),
                 ("ppocr4_L96_b1h5.npy", "ppocr4_L96_b1h5", 1.0, "bidirectional", 1e-4),
         ):
@@ -227,14 +222,14 @@ class Rules(SharedDataTest):
     """Section 2's rules for targets from files."""
 
     def run_on(self, name, *more):
-        return support.attnspan("run", support.SOURCE / "configs" / "attention-map.toml", "--out", self.folder / "run",
+        return self.run_program("run", places.SOURCE / "configs" / "attention-map.toml", "--out", self.folder / "run",
                                 "--set", f"target.path={DATA / name}", *more)
 
     def test_empty_rows_are_refused_unless_allowed(self):
         name = "mtx/matrix_uint8.mtx"
-        self.assertEqual(self.run_on(name).returncode, 4)
+        self.assertEqual(self.run_on(name).code, 4)
         self.assertFalse((self.folder / "run").exists())
-        self.assertEqual(self.run_on(name, "--set", "target.empty_rows=allow").returncode, 0)
+        self.assertEqual(self.run_on(name, "--set", "target.empty_rows=allow").code, 0)
         self.assertTrue((self.folder / "run" / "X.npy").exists())
 
     UPPER = "mtx/full_symmetric.mtx"  # every entry positive, 6 of 16 above the diagonal
@@ -242,20 +237,18 @@ class Rules(SharedDataTest):
     def test_entries_above_the_diagonal_are_refused_or_dropped_and_counted(self):
         causal = ["--set", "mode.plugin=causal", "--json"]
         done = self.run_on(self.UPPER, *causal)
-        self.assertEqual((done.returncode, done.stdout), (4, ""), done.stderr)
-        self.assertRegex(done.stderr, r"\(0, 1\)")
+        self.assert_refused(done, 4, r"\(0, 1\)")
         self.assertFalse((self.folder / "run").exists())
         done = self.run_on(self.UPPER, *causal, "--set", "target.keep.top=4", "--set", "target.invisible=drop")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        target = json.loads(done.stdout)["targets"][0]
+        self.assertEqual(done.code, 0, done.err)
+        target = json.loads(done.out)["targets"][0]
         self.assertEqual((target["nonzeros"], target["invisible_entries_dropped"]), (10, 6))
 
     def test_verify_refuses_entries_above_the_diagonal_or_drops_and_counts_them(self):
         np.save(self.folder / "Q.npy", np.ones((4, 1)))
         causal = ["verify", "--target", DATA / self.UPPER, "--mode", "causal", "--q", "Q.npy", "--k", "Q.npy"]
-        done = support.attnspan(*causal, cwd=self.folder)
-        self.assertEqual((done.returncode, done.stdout), (4, ""), done.stderr)
-        self.assertRegex(done.stderr, r"\(0, 1\)")
+        done = self.run_program(*causal)
+        self.assert_refused(done, 4, r"\(0, 1\)")
         out = self.run_json(*causal, "--set", "target.invisible=drop")
         self.assertEqual((out["nonzeros"], out.get("invisible_entries_dropped")), (10, 6))
 
@@ -263,8 +256,7 @@ class Rules(SharedDataTest):
         name = "npy/npyz_c_order_i8.npy"
         self.run_json("target", DATA / name, "--slice", 0)
         done = self.run_on(name, "--set", "target.slice=0")
-        self.assertEqual((done.returncode, done.stdout), (4, ""), done.stderr)
-        self.assertIn("3 x 4", done.stderr)
+        self.assert_refused(done, 4, "3 x 4")
         self.assertFalse((self.folder / "run").exists())
 
 
@@ -295,7 +287,7 @@ class Runs(SharedDataTest):
 
     def run_map(self, name, mode, piece, *more, code=0):
         out = self.folder / "run"
-        words = ["run", support.SOURCE / "configs" / "attention-map.toml", "--out", out, "--set",
+        words = ["run", places.SOURCE / "configs" / "attention-map.toml", "--out", out, "--set",
                  f"target.path={DATA / 'attention' / name}", "--set", f"mode.plugin={mode}", "--set",
                  "target.keep={ top = 2 }", "--set", "criterion.ratio=0.5", "--set", "criterion.leakage=0.5", *more]
         if piece is not None:

@@ -1,49 +1,56 @@
-"""What the tests of the program share: where it is, how to run it, where to find public data and the reference program."""
+"""Running the program in a test: a folder of its own, the exit code, and what it printed."""
 
-import json
+import dataclasses
 import os
-import pathlib
 import subprocess
 import tempfile
-import unittest
+import threading
 
-PROGRAM = os.environ["ATTNSPAN"]
-SOURCE = pathlib.Path(os.environ.get("ATTNSPAN_SOURCE", pathlib.Path(__file__).resolve().parents[2]))
-
-
-def shared_data():
-    """The folder of public data, or None."""
-    folder = os.environ.get("ATTNSPAN_SHARED_DATA")
-    return pathlib.Path(folder) if folder and pathlib.Path(folder).is_dir() else None
+PROGRAM = os.environ.get("ATTNSPAN", "attnspan")
 
 
-def reference():
-    """The reference program (Python), or None."""
-    places = [os.environ.get("ATTNSPAN_REFERENCE")]
-    if shared_data():
-        places.append(shared_data().resolve().parent / "reference" / "paper_reference.py")
-    return next((pathlib.Path(p) for p in places if p and pathlib.Path(p).is_file()), None)
+@dataclasses.dataclass
+class Answer:
+    code: int  # negative: the number of the signal that ended it
+    out: str
+    err: str
+    peak_bytes: int  # largest resident set
 
 
-def attnspan(*arguments, cwd=None, timeout=300):
-    """Runs the program; gives returncode, stdout and stderr (text)."""
-    words = [PROGRAM, *(str(a) for a in arguments)]
-    return subprocess.run(words, cwd=cwd, capture_output=True, text=True, timeout=timeout, check=False)
+def run(words, folder, environment=None, prepare=None, stdout=None, seconds=60):
+    """Runs the program with these words, in this folder.
+
+    environment: variables beside the test's own (ATTNSPAN_PLUGIN_PATH is never inherited)
+    prepare: called in the child before the program starts, as preexec_fn
+    stdout: a file to write to instead of keeping the text
+    """
+    variables = {k: v for k, v in os.environ.items() if k != "ATTNSPAN_PLUGIN_PATH"}
+    variables.update(environment or {})
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        child = subprocess.Popen([PROGRAM, *map(str, words)], cwd=folder, env=variables, preexec_fn=prepare,
+                                 stdin=subprocess.DEVNULL, stdout=out if stdout is None else stdout, stderr=err)
+        clock = threading.Timer(seconds, child.kill)
+        clock.start()
+        try:
+            _, status, usage = os.wait4(child.pid, 0)
+        finally:
+            clock.cancel()
+        child.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        err.seek(0)
+        return Answer(child.returncode, out.read().decode(errors="replace"), err.read().decode(errors="replace"),
+                      usage.ru_maxrss * 1024)
 
 
-class CliTest(unittest.TestCase):
-    """A test with a temporary folder, `self.folder`."""
-
-    def setUp(self):
-        temporary = tempfile.TemporaryDirectory(prefix="attnspan-test-")
-        self.addCleanup(temporary.cleanup)
-        self.folder = pathlib.Path(temporary.name)
-
-    def run_ok(self, *arguments, code=0):
-        """Runs the program and gives what it printed; fails unless it ends with `code`."""
-        done = attnspan(*arguments, cwd=self.folder)
-        self.assertEqual(done.returncode, code, f"{' '.join(map(str, done.args))}\n{done.stdout}{done.stderr}")
-        return done.stdout
-
-    def run_json(self, *arguments, code=0):
-        return json.loads(self.run_ok(*arguments, "--json", code=code))
+def snapshot(folder):
+    """Every path below a folder, with the bytes of files: two are equal when nothing was left or changed."""
+    found = {}
+    for root, folders, files in os.walk(folder):
+        for name in folders:
+            found[os.path.relpath(os.path.join(root, name), folder)] = None
+        for name in files:
+            path = os.path.join(root, name)
+            readable = os.path.isfile(path) and os.access(path, os.R_OK)
+            with open(path if readable else os.devnull, "rb") as file:
+                found[os.path.relpath(path, folder)] = file.read()
+    return found

@@ -1,4 +1,4 @@
-"""`attnspan verify` against numbers made elsewhere: the reference program, and the formulas of the measures in numpy."""
+"""`attnspan verify` against numbers made elsewhere: by the reference program, and by the formulas in numpy."""
 
 import json
 import math
@@ -8,7 +8,7 @@ import unittest
 
 import numpy as np
 
-import support
+import places
 
 BACKENDS = ("eigen", "armadillo")
 
@@ -23,8 +23,8 @@ def log_uniform(rng, low, high, count):
 
 
 def random_target(rng, shape, most, mode, low, high):
-    """Rows of 1 to `most` visible entries, log-uniform between `low` and `high`; one row of a single entry and, where it
-    fits, one row with no visible zero."""
+    """Rows of 1 to `most` visible entries, log-uniform between `low` and `high`; one row of a single entry and, where
+    it fits, one row with no visible zero."""
     seen = visible(shape, mode)
     a = np.zeros(shape)
     for i in range(shape[0]):
@@ -103,7 +103,7 @@ class Case:
         return (self.x @ self.wq) @ (self.x @ self.wk).T
 
 
-class VerifyTest(support.CliTest):
+class VerifyTest(places.InFolder):
     def assert_near(self, got, expected, what):
         self.assertIsNotNone(got, what)
         self.assertLessEqual(abs(got - expected), 1e-9 * max(1.0, abs(expected)), f"{what}: {got}, expected {expected}")
@@ -147,10 +147,10 @@ class VerifyTest(support.CliTest):
                              **options)["measures"]
 
 
-@unittest.skipUnless(support.reference(), "the reference program is not here (ATTNSPAN_REFERENCE)")
+@unittest.skipUnless(places.reference(), "the reference program is not here (ATTNSPAN_REFERENCE)")
 class AgainstTheReferenceProgram(VerifyTest):
     def reference(self, files, mode, scale=1.0):
-        words = [sys.executable, support.reference(), "--verify", *files, "--mode", mode, "--scale", repr(scale)]
+        words = [sys.executable, places.reference(), "--verify", *files, "--mode", mode, "--scale", repr(scale)]
         done = subprocess.run([str(w) for w in words], capture_output=True, text=True, check=True)
         return json.loads(done.stdout)
 

@@ -12,6 +12,7 @@ by chance in 3 % of all choices of seeds, with 6 seeds in 10 % (8 two-sided Welc
 
 import argparse
 import concurrent.futures
+import dataclasses
 import json
 import math
 import os
@@ -26,10 +27,23 @@ import places
 import support
 
 SKIPPED = 77
-EPSILON = 0.5
 CASES = [(1, 1.0), (2, 2.0)]  # nonzeros, variation
 PROJECTIONS = ["orthogonal", "gaussian"]
 LIMIT = 3.0  # combined standard errors
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """One target, searched by all."""
+
+    nonzeros: int
+    variation: float
+    projection: str
+    seed: int
+    length: int
+    epsilon: float
+    grid: range
+    environment: dict
 
 
 def run(words, environment):
@@ -40,21 +54,22 @@ def run(words, environment):
     return done.stdout, time.perf_counter() - start
 
 
-def program(folder, target, seed, projection, factorization, resample, grid, environment):
-    config = folder / f"{projection}-{factorization}-{resample}.toml"
+def program(task, folder, target, factorization, resample):
+    config = folder / f"{factorization}-{resample}.toml"
+    grid = task.grid
     config.write_text(f"""
 [run]
-seed = {seed}
+seed = {task.seed}
 [target]
 plugin = "file"
 path = {json.dumps(str(target))}
 [criterion]
-ratio = {EPSILON}
-leakage = {EPSILON}
+ratio = {task.epsilon}
+leakage = {task.epsilon}
 [construction]
 factorization = "{factorization}"
 [construction.projection]
-plugin = "{projection}"
+plugin = "{task.projection}"
 [search]
 method = "grid"
 start = {grid.step}
@@ -64,43 +79,39 @@ samples = 1
 resample = {"true" if resample else "false"}
 """)
     words = [support.PROGRAM, "run", config, "--json", "--threads", 1, "--out", config.with_suffix("")]
-    text, seconds = run(words, environment)
+    text, seconds = run(words, task.environment)
     return json.loads(text)["query_dim"], seconds
 
 
-def reference(target, seed, projection, grid, environment):
-    words = [sys.executable, places.reference(), "--target", target, "--seed", seed, "--scheme", projection,
-             "--eps-ratio", EPSILON, "--eps-leak", EPSILON, "--grid-step", grid.step, "--grid-stop", grid[-1], "--json"]
-    text, seconds = run(words, environment)
+def reference(task, target):
+    words = [sys.executable, places.reference(), "--target", target, "--seed", task.seed, "--scheme", task.projection,
+             "--eps-ratio", task.epsilon, "--eps-leak", task.epsilon, "--grid-step", task.grid.step, "--grid-stop",
+             task.grid[-1], "--json"]
+    text, seconds = run(words, task.environment)
     return json.loads(text)["query_dim"], seconds
 
 
-def least_dimensions(case, projection, seed, grid, length, environment):
-    """One seed: the answer and the seconds of each searcher."""
-    nonzeros, variation = case
+def least_dimensions(task):
+    """The answer and the seconds of each searcher."""
     with tempfile.TemporaryDirectory(prefix="attnspan-agreement-") as name:
         folder = pathlib.Path(name)
         config = folder / "target.toml"
         config.write_text(f"""
 [run]
-seed = {seed}
+seed = {task.seed}
 [target]
 plugin = "random-sparse"
-length = {length}
-nonzeros = {nonzeros}
-variation = {variation}
+length = {task.length}
+nonzeros = {task.nonzeros}
+variation = {task.variation}
 """)
         target = folder / "A.npy"
-        run([support.PROGRAM, "target", config, "--write", target], environment)
-
-        def searched(factorization, resample):
-            return program(folder, target, seed, projection, factorization, resample, grid, environment)
-
+        run([support.PROGRAM, "target", config, "--write", target], task.environment)
         return {
-            "reference": reference(target, seed, projection, grid, environment),
-            "direct": searched("direct", True),
-            "svd": searched("svd", True),
-            "nested": searched("direct", False),
+            "reference": reference(task, target),
+            "direct": program(task, folder, target, "direct", True),
+            "svd": program(task, folder, target, "svd", True),
+            "nested": program(task, folder, target, "direct", False),
         }
 
 
@@ -131,6 +142,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=30, help="number of seeds, from 1 on (30)")
     parser.add_argument("--length", type=int, default=512, help="length of the targets (512)")
+    parser.add_argument("--epsilon", type=float, default=0.5, help="both limits, epsilon_1 and epsilon_2 (0.5)")
     parser.add_argument("--step", type=int, default=16, help="start and step of the grid of m (16)")
     parser.add_argument("--gaussian-stop", type=int, default=1600, help="end of the grid for gaussian (1600)")
     parser.add_argument("--jobs", type=int, default=1, help="searches at a time (1)")
@@ -147,14 +159,16 @@ def main():
         environment["OPENBLAS_NUM_THREADS"] = "1"
 
     stops = {"orthogonal": options.length, "gaussian": options.gaussian_stop}
+
+    def task(case, projection, seed):
+        return Task(nonzeros=case[0], variation=case[1], projection=projection, seed=seed, length=options.length,
+                    epsilon=options.epsilon, grid=range(options.step, stops[projection] + 1, options.step),
+                    environment=environment)
+
     seeds = range(1, options.seeds + 1)
     work = [(case, projection, seed) for case in CASES for projection in PROJECTIONS for seed in seeds]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        def one(item):
-            grid = range(options.step, stops[item[1]] + 1, options.step)
-            return least_dimensions(*item, grid, options.length, environment)
-
-        answers = dict(zip(work, pool.map(one, work)))
+        answers = dict(zip(work, pool.map(lambda item: least_dimensions(task(*item)), work)))
 
     table = [["k", "gamma", "projection", "reference", "direct", "diff", "svd", "diff", "nested", "seconds a run:",
               "reference", "direct", "svd", "nested"]]
@@ -171,7 +185,7 @@ def main():
                           show(found["direct"]), f"{apart['direct']:+.2f}", show(found["svd"]),
                           f"{apart['svd']:+.2f}", show(found["nested"]), "",
                           *(f"{seconds[who]:.2f}" for who in ("reference", "direct", "svd", "nested"))])
-    print(f"mean least m +- standard error; L = {options.length}, {options.seeds} seeds, epsilons {EPSILON}, "
+    print(f"mean least m +- standard error; L = {options.length}, {options.seeds} seeds, epsilons {options.epsilon}, "
           f"grid {options.step}, {2 * options.step} ... {stops['orthogonal']} (gaussian {stops['gaussian']})\n")
     print_table(table)
     print("\n" + ("\n".join(failures) if failures else f"every difference is below {LIMIT:g} standard errors"))

@@ -34,6 +34,10 @@ Answer from_numbers(const CommandLine& line, const Tolerances& tolerances, doubl
     const Index nonzeros = line.get<Index>("nonzeros");
     const double variation = line.get<double>("variation");
     const std::string mode = line.optional<std::string>("mode").value_or("bidirectional");
+    constexpr Index largest = Index{1} << 53;
+    if (*length > largest) {
+        line.fail(fmt::format("--length {}: use at most {}", *length, largest));
+    }
     if (*length < 1 || nonzeros < 1 || nonzeros > *length || !(variation >= 1) || std::isinf(variation)) {
         line.fail(fmt::format(
             "--length {} --nonzeros {} --variation {}: lengths start at 1, nonzeros go from 1 to the length, "
@@ -65,7 +69,7 @@ Answer from_target(const CommandLine& line, const Tolerances& tolerances, double
 
 int bound_command(const std::vector<std::string>& words) {
     CommandLine line(
-        "bound --length L [--nonzeros k] [--variation gamma] [options]",
+        "bound (--length L [--nonzeros K] [--variation G] | --target CONFIG|FILE) [options]",
         "The query dimension m at which a Gaussian or a Haar projection succeeds with the stated probability:\n"
         "for every target of the given size, or for one --target.",
         {});
@@ -84,7 +88,8 @@ int bound_command(const std::vector<std::string>& words) {
     if (!line.parse(words)) {
         return 0;
     }
-    const Tolerances tolerances{.ratio = line.get<double>("ratio"), .leakage = line.get<double>("leakage")};
+    const Tolerances tolerances{
+        .ratio = line.get<double>("ratio"), .leakage = line.get<double>("leakage"), .where = {.source = "--leakage"}};
     const double scale = line.get<double>("margin-scale");
     const double probability = line.get<double>("failure-probability");
     if (!(tolerances.ratio >= 0) || !(tolerances.leakage > 0) || std::isinf(tolerances.ratio) ||

@@ -52,8 +52,10 @@ int run(const std::vector<std::string>& words) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    // A closed pipe is an error of the write, not a signal that ends the program in the middle of a file.
+    // A closed pipe and a file that may not grow are errors of the write, not signals that end the program in the
+    // middle of it.
     (void)std::signal(SIGPIPE, SIG_IGN);
+    (void)std::signal(SIGXFSZ, SIG_IGN);
     int code = 5;
     try {
         code = run({argv + 1, argv + argc});

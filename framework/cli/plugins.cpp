@@ -46,7 +46,7 @@ std::string range_text(const ParameterSpec& spec) {
         out = fmt::format("{} {}", spec.minimum_excluded ? ">" : ">=", spec.minimum);
     }
     if (std::isfinite(spec.maximum)) {
-        out += fmt::format("{}<= {}", out.empty() ? "" : ", ", spec.maximum);
+        out += fmt::format("{}{} {}", out.empty() ? "" : ", ", spec.maximum_excluded ? "<" : "<=", spec.maximum);
     }
     return out;
 }

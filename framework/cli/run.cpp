@@ -5,6 +5,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "attnspan/error.hpp"
 #include "attnspan/experiment/result_json.hpp"
 #include "attnspan/experiment/row_table.hpp"
 #include "attnspan/experiment/run_directory.hpp"
@@ -84,6 +85,21 @@ void print_outcome(const runtime::PipelineConfig& config, const runtime::Pipelin
     }
 }
 
+/// The folder of the table must be there already, or be the run directory.
+void require_rows_place(const std::filesystem::path& rows, const std::filesystem::path& directory) {
+    namespace fs = std::filesystem;
+    const fs::path folder = fs::absolute(rows).lexically_normal().parent_path();
+    if (folder == fs::absolute(directory).lexically_normal()) {
+        return;
+    }
+    std::error_code ignored;
+    if (!fs::is_directory(folder, ignored)) {
+        throw Error(ErrorKind::resource,
+                    fmt::format("--rows {}: there is no folder {}", rows.string(), folder.string()));
+    }
+    experiment::require_writable_parent(rows, fmt::format("--rows {}", rows.string()));
+}
+
 }  // namespace
 
 int run_command(const std::vector<std::string>& words) {
@@ -115,6 +131,9 @@ int run_command(const std::vector<std::string>& words) {
     const bool force = line.has("force");
     // Before the work, so that a refusal costs nothing.
     std::filesystem::path directory = experiment::choose_run_directory(out, config.name(), force);
+    if (rows) {
+        require_rows_place(*rows, directory);
+    }
 
     const runtime::PipelineResult result = [&] {
         Progress progress;

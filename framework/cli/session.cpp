@@ -79,10 +79,10 @@ NamedTarget load_named_target(const CommandLine& line, const std::string& argume
             : runtime::ConfigDocument::parse(fmt::format("[target]\nplugin = \"file\"\npath = {}\n", quoted(argument)),
                                              "command line", std::filesystem::current_path());
     if (const auto mode = line.optional<std::string>("mode")) {
-        document.set("mode.plugin=" + quoted(*mode));
+        document.set("mode.plugin=" + quoted(*mode), "--mode " + *mode);
     }
     if (const auto slice = line.optional<Index>("slice")) {
-        document.set(fmt::format("target.slice={}", *slice));
+        document.set(fmt::format("target.slice={}", *slice), fmt::format("--slice {}", *slice));
     }
     for (const std::string& assignment : line.all("set")) {
         document.set(assignment);

@@ -31,10 +31,23 @@ struct Embedding {
     Matrix<double> k;  ///< keys x m
 };
 
+Matrix<double> read_finite(const std::string& file) {
+    Matrix<double> out = io::read_npy_matrix(file);
+    for (Index i = 0; i < out.rows(); ++i) {
+        for (Index j = 0; j < out.cols(); ++j) {
+            if (!std::isfinite(out(i, j))) {
+                throw Error(ErrorKind::data, fmt::format("{}: entry ({}, {}) is {}, but embeddings must be finite",
+                                                         file, i, j, out(i, j)));
+            }
+        }
+    }
+    return out;
+}
+
 /// X W for a weight matrix in a file.
 Matrix<double> projected(const Matrix<double>& x, const std::string& option, const std::string& file,
                          const Backend& backend) {
-    const Matrix<double> w = io::read_npy_matrix(file);
+    const Matrix<double> w = read_finite(file);
     if (w.rows() != x.cols()) {
         throw Error(ErrorKind::data,
                     fmt::format("--{} {}: {} x {} does not fit X with {} columns; W must have as many rows as X "
@@ -61,11 +74,11 @@ Embedding read_embedding(const CommandLine& line, const Backend& backend) {
     if (factors) {
         const std::string q = need("q");
         const std::string k = need("k");
-        return {.q = io::read_npy_matrix(q), .k = io::read_npy_matrix(k)};
+        return {.q = read_finite(q), .k = read_finite(k)};
     }
     const std::string wq = need("wq");
     const std::string wk = need("wk");
-    const Matrix<double> x = io::read_npy_matrix(need("x"));
+    const Matrix<double> x = read_finite(need("x"));
     return {.q = projected(x, "wq", wq, backend), .k = projected(x, "wk", wk, backend)};
 }
 
@@ -119,7 +132,7 @@ int verify_command(const std::vector<std::string>& words) {
         "ratio", po::value<double>()->value_name("E1"), "limit on the ratio error, epsilon_1")(
         "leakage", po::value<double>()->value_name("E2"), "limit on the leakage, epsilon_2")(
         "total-variation", po::value<double>()->value_name("T"), "limit on the total variation of a row")(
-        "backend", po::value<std::string>()->default_value("armadillo")->value_name("NAME"), "back end plugin")(
+        "backend", po::value<std::string>()->default_value("eigen")->value_name("NAME"), "back end plugin")(
         "rows", po::value<std::string>()->value_name("FILE"), "write the measures of every row (.csv or .npy)")(
         "json", "one JSON document on standard output");
     add_thread_option(line);
@@ -149,7 +162,10 @@ int verify_command(const std::vector<std::string>& words) {
     SparseMatrix& weights = named.loaded.generated.weights;
     const Embedding embedding = read_embedding(line, *backend);
     require_fit(embedding, weights);
-    core::apply_rules(weights, named.loaded.visible, named.loaded.policy);
+    Facts& facts = named.loaded.generated.facts;
+    if (const Index dropped = core::apply_rules(weights, named.loaded.visible, named.loaded.policy); dropped > 0) {
+        facts.push_back({"invisible_entries_dropped", dropped});
+    }
     const Problem problem = core::encode(weights, std::move(named.loaded.visible), {});
     const core::Criterion criterion = criterion_of(limits);
     const core::Verifier verifier(problem, *backend, criterion);
@@ -167,7 +183,7 @@ int verify_command(const std::vector<std::string>& words) {
     }
     const core::TargetSummary summary = core::describe(weights);
     if (line.has("json")) {
-        nlohmann::ordered_json out = experiment::target_json(named.plugin, summary, named.loaded.generated.facts);
+        nlohmann::ordered_json out = experiment::target_json(named.plugin, summary, facts);
         out["query_dim"] = embedding.q.cols();
         out["measures"] = experiment::measures_json(measures);
         out["passed"] = judged ? nlohmann::ordered_json(passed) : nlohmann::ordered_json();
@@ -177,6 +193,7 @@ int verify_command(const std::vector<std::string>& words) {
             std::cout << (passed ? "passed\n\n" : "not passed\n\n");
         }
         print_measures(std::cout, measures, limits);
+        print_facts(std::cout, facts);
     }
     return judged && !passed ? 1 : 0;
 }

@@ -22,12 +22,12 @@ public:
 
     /// Adds uninitialised columns. @throws Error(resource) when they do not fit
     void append(Index count) {
-        const auto bytes = [&](Index cols) {
-            return sizeof(double) * static_cast<std::size_t>(rows_) * static_cast<std::size_t>(cols);
-        };
-        require_memory(static_cast<double>(bytes(count)),
+        // In floating point first: what passes fits into the integers, too.
+        require_memory(static_cast<double>(rows_) * static_cast<double>(count) * sizeof(double),
                        "an embedding of " + std::to_string(rows_) + " x " + std::to_string(cols_ + count));
-        void* grown = std::realloc(data_.get(), std::max<std::size_t>(1, bytes(cols_ + count)));
+        const std::size_t bytes =
+            sizeof(double) * static_cast<std::size_t>(rows_) * static_cast<std::size_t>(cols_ + count);
+        void* grown = std::realloc(data_.get(), std::max<std::size_t>(1, bytes));
         if (grown == nullptr) {
             throw std::bad_alloc();
         }

@@ -45,17 +45,16 @@ public:
         : plan_(plan),
           what_(what),
           verifier_(what.problem, what.backend, what.criterion),
-          nested_(what.construction.traits().nested && !plan.resample),
-          dimensions_(plan.dimensions()) {}
+          nested_(what.construction.traits().nested && !plan.resample) {}
 
     SearchOutcome run() {
         std::unique_ptr<Walk> winner;
         std::pair<Index, Index> won;  // dimension, sample
-        std::size_t limit = dimensions_.size();
+        Index limit = plan_.count();
         Index passed = 0;
         for (Index sample = 0; sample < plan_.samples && limit > 0; ++sample) {
             auto walk = make_walk(sample);
-            const std::size_t least = least_passing(*walk, limit, sample);
+            const Index least = least_passing(*walk, limit, sample);
             if (least == limit) {
                 continue;
             }
@@ -65,7 +64,7 @@ public:
             }
             if (!winner || plan_.method != SearchMethod::fixed) {
                 winner = std::move(walk);
-                won = {dimensions_[least], sample};
+                won = {plan_.dimension(least), sample};
             }
         }
         if (plan_.method == SearchMethod::fixed) {
@@ -87,21 +86,21 @@ private:
         return nested_ ? nested_walk(what_, verifier_, sample) : fresh_walk(what_, verifier_, sample, plan_.resample);
     }
 
-    bool passes(Walk& walk, std::size_t position, Index sample) {
+    bool passes(Walk& walk, Index position, Index sample) {
         if (what_.progress) {
-            const double within = static_cast<double>(position) / static_cast<double>(dimensions_.size());
-            what_.progress({.query_dim = dimensions_[position],
+            const double within = static_cast<double>(position) / static_cast<double>(plan_.count());
+            what_.progress({.query_dim = plan_.dimension(position),
                             .sample = sample,
                             .done = (static_cast<double>(sample) + within) / static_cast<double>(plan_.samples)});
         }
-        out_.attempts.push_back(walk.test(dimensions_[position]));
+        out_.attempts.push_back(walk.test(plan_.dimension(position)));
         return out_.attempts.back().passed();
     }
 
     /// The least position below `limit` whose dimension passes, or `limit`.
-    std::size_t least_passing(Walk& walk, std::size_t limit, Index sample) {
+    Index least_passing(Walk& walk, Index limit, Index sample) {
         if (plan_.method != SearchMethod::bisect) {
-            std::size_t position = 0;
+            Index position = 0;
             while (position < limit && !passes(walk, position, sample)) {
                 ++position;
             }
@@ -109,10 +108,10 @@ private:
         }
         // Bracket by growing strides, then halve: everything below `low` counts as failing, `high` passes or is the
         // limit.
-        std::size_t low = 0;
-        std::size_t high = limit;
-        for (std::size_t stride = 1; low < limit; stride *= 2) {
-            const std::size_t next = std::min(low + stride, limit) - 1;
+        Index low = 0;
+        Index high = limit;
+        for (Index stride = 1; low < limit; stride *= 2) {
+            const Index next = std::min(low + stride, limit) - 1;
             if (passes(walk, next, sample)) {
                 high = next;
                 break;
@@ -120,7 +119,7 @@ private:
             low = next + 1;
         }
         while (low < high) {
-            const std::size_t middle = low + (high - low) / 2;
+            const Index middle = low + (high - low) / 2;
             if (passes(walk, middle, sample)) {
                 high = middle;
             } else {
@@ -173,22 +172,21 @@ private:
     const SearchProblem& what_;
     Verifier verifier_;
     bool nested_;
-    std::vector<Index> dimensions_;
     SearchOutcome out_;
 };
 
 }  // namespace
 
-std::vector<Index> SearchPlan::dimensions() const {
+Index SearchPlan::count() const {
+    // Whole steps before stop, and stop itself.
+    return method == SearchMethod::fixed ? 1 : (stop - start) / step + ((stop - start) % step == 0 ? 1 : 2);
+}
+
+Index SearchPlan::dimension(Index position) const {
     if (method == SearchMethod::fixed) {
-        return {query_dim};
+        return query_dim;
     }
-    std::vector<Index> out;
-    for (Index m = start; m < stop; m += std::min(step, stop - m)) {
-        out.push_back(m);
-    }
-    out.push_back(stop);
-    return out;
+    return position + 1 == count() ? stop : start + position * step;
 }
 
 SearchOutcome search(const SearchPlan& plan, const SearchProblem& what) {

@@ -37,7 +37,8 @@ std::optional<Refutation> refuted_by_variation(const Criterion& criterion, const
 /// A few rows with their unscaled logits over all keys, kept up to date as columns are added.
 class Probes {
 public:
-    Probes(Index keys, std::vector<Index> rows) : rows_(std::move(rows)), logits_(keys, static_cast<Index>(rows_.size())) {}
+    Probes(Index keys, std::vector<Index> rows)
+        : rows_(std::move(rows)), logits_(keys, static_cast<Index>(rows_.size())) {}
 
     [[nodiscard]] Index count() const { return static_cast<Index>(rows_.size()); }
     [[nodiscard]] Index row(Index probe) const { return rows_[static_cast<std::size_t>(probe)]; }

@@ -1,10 +1,13 @@
 #include "attnspan/experiment/run_directory.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <system_error>
 
 #include "attnspan/error.hpp"
 #include "attnspan/io/atomic.hpp"
@@ -33,11 +36,30 @@ Matrix<double> selection(Index m, Index first) {
 
 }  // namespace
 
+void require_writable_parent(const fs::path& path, const std::string& what) {
+    std::error_code ignored;
+    fs::path parent = fs::absolute(path).lexically_normal().parent_path();
+    while (!fs::exists(parent, ignored) && parent.has_relative_path()) {
+        parent = parent.parent_path();
+    }
+    if (!fs::is_directory(parent, ignored)) {
+        throw Error(ErrorKind::resource, fmt::format("{}: {} is no folder", what, parent.string()));
+    }
+    if (access(parent.c_str(), W_OK | X_OK) != 0) {
+        throw Error(ErrorKind::resource, fmt::format("{}: the folder {} cannot be written to: {}", what,
+                                                     parent.string(), std::generic_category().message(errno)));
+    }
+}
+
 fs::path choose_run_directory(const std::optional<fs::path>& out, const std::string& name, bool force) {
     std::error_code ignored;
     if (out) {
+        if (out->empty()) {
+            throw Error(ErrorKind::usage, "--out is empty; name a folder");
+        }
         // "runs/a/" names runs/a
         const fs::path path = out->has_filename() ? *out : out->parent_path();
+        require_writable_parent(path, fmt::format("--out {}", path.string()));
         if (!fs::exists(fs::symlink_status(path, ignored))) {
             return path;
         }
@@ -55,6 +77,7 @@ fs::path choose_run_directory(const std::optional<fs::path>& out, const std::str
         return path;
     }
     const fs::path base = fs::path("runs") / name;
+    require_writable_parent(base, fmt::format("run directory {}", base.string()));
     fs::path path = base;
     for (int n = 2; fs::exists(fs::symlink_status(path, ignored)); ++n) {
         path = fmt::format("{}-{}", base.string(), n);

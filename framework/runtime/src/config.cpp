@@ -1,4 +1,5 @@
 #include "attnspan/runtime/config.hpp"
+#include "attnspan/runtime/print.hpp"
 
 #include <fmt/format.h>
 
@@ -29,7 +30,8 @@ Section section(const ConfigTable& parent, const std::string& name, const Locati
         const bool several = std::holds_alternative<ConfigArray>(found->second.value);
         throw Error(ErrorKind::config,
                     several ? fmt::format("[[{}]]: one [{}] table is allowed, not a list of them", path, path)
-                            : fmt::format("{} must be a table, not {}", path, found->second.type_name()),
+                            : fmt::format("{} must be a table, not {}; write [{}] and its keys below", path,
+                                          found->second.type_name(), path),
                     found->second.where);
     }
     return {.table = found->second.table(), .where = found->second.where};
@@ -72,8 +74,10 @@ ResolvedTable run_table(const ConfigDocument& document) {
     };
     ResolvedTable run = host_table(document, "run", run_specs(usable(stem) ? stem : "run"));
     if (!usable(run.parameters.text("name"))) {
-        run.parameters.fail("name", fmt::format("\"{}\" cannot name a folder; use letters, digits, '-', '_' and '.'",
-                                                run.parameters.text("name")));
+        run.parameters.fail(
+            "name", fmt::format("{} cannot name a folder; use at most 200 letters, digits, '-', '_' and '.', and "
+                                "begin with neither '.' nor '-'",
+                                printed(run.parameters.entries().at("name").value)));
     }
     return run;
 }
@@ -99,7 +103,7 @@ ParameterSpecs criterion_specs() {
         parameter::real("failure_probability", "p of the bound on the query dimension")
             .defaults_to(0.01)
             .above(0)
-            .at_most(1),
+            .below(1),
     };
 }
 
@@ -122,7 +126,9 @@ ParameterSpecs search_specs() {
 }
 
 Tolerances PipelineConfig::tolerances() const {
-    return {.ratio = criterion.parameters.real("ratio"), .leakage = criterion.parameters.real("leakage")};
+    return {.ratio = criterion.parameters.real("ratio"),
+            .leakage = criterion.parameters.real("leakage"),
+            .where = criterion.parameters.where("leakage")};
 }
 
 core::Criterion PipelineConfig::limits() const {
@@ -173,7 +179,7 @@ PipelineConfig resolve(const ConfigDocument& document, Registry& registry) {
         .criterion = host_table(document, "criterion", criterion_specs()),
         .construction = plugin_table(document, "construction", "random-projection", registry),
         .projection = std::nullopt,
-        .backend = plugin_table(document, "backend", "armadillo", registry),
+        .backend = plugin_table(document, "backend", "eigen", registry),
         .search = host_table(document, "search", search_specs()),
     };
     if (out.construction.library->uses_projection()) {

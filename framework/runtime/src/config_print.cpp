@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "attnspan/runtime/config.hpp"
+#include "attnspan/runtime/print.hpp"
 
 namespace attnspan::runtime {
 namespace {
@@ -23,7 +24,9 @@ std::string number(double value) {
     return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
 }
 
-std::string toml_value(const ParameterValue& value) {
+}  // namespace
+
+std::string printed(const ParameterValue& value) {
     struct Printer {
         std::string operator()(std::monostate) const { return {}; }
         std::string operator()(bool v) const { return v ? "true" : "false"; }
@@ -34,6 +37,8 @@ std::string toml_value(const ParameterValue& value) {
     };
     return std::visit(Printer{}, value);
 }
+
+namespace {
 
 /// Puts `value` at a dotted name.
 void put(nlohmann::ordered_json& object, const std::string& name, const ParameterValue& value) {
@@ -66,7 +71,7 @@ std::string to_toml(const PipelineConfig& config) {
             const auto& entries = table->parameters.entries();
             const auto found = entries.find(spec.name);
             out += found == entries.end() ? fmt::format("# {}: {}\n", spec.name, spec.help)
-                                          : fmt::format("{} = {}\n", spec.name, toml_value(found->second.value));
+                                          : fmt::format("{} = {}\n", spec.name, printed(found->second.value));
         }
     }
     return out;

@@ -61,26 +61,18 @@ ConfigTable convert_table(const toml::table& table, const Context& context) {
     return out;
 }
 
-void merge(ConfigTable& into, ConfigTable&& from, const std::string& prefix) {
-    for (auto& [key, node] : from) {
-        const auto found = into.find(key);
-        if (found == into.end()) {
-            into.emplace(key, std::move(node));
-            continue;
-        }
-        auto* new_table = std::get_if<ConfigTable>(&node.value);
-        auto* old_table = std::get_if<ConfigTable>(&found->second.value);
-        if (new_table != nullptr && old_table != nullptr) {
-            merge(*old_table, std::move(*new_table), prefix + key + '.');
-        } else if (new_table != nullptr) {
-            throw Error(ErrorKind::config,
-                        fmt::format("{}{} is {} in {}, so nothing inside it can be set", prefix, key,
-                                    found->second.type_name(), found->second.where.str()),
-                        node.where);
+/// What the user wrote, on one line and without anything that steers a terminal.
+std::string printable(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        const auto code = static_cast<unsigned char>(c);
+        if (code < 0x20 || code == 0x7F) {
+            out += c == '\n' ? std::string("\\n") : fmt::format("\\x{:02x}", code);
         } else {
-            found->second = std::move(node);
+            out += c;
         }
     }
+    return out;
 }
 
 }  // namespace
@@ -98,14 +90,22 @@ std::string ConfigNode::type_name() const {
 }
 
 ConfigDocument ConfigDocument::read(const std::filesystem::path& file) {
-    std::ifstream stream(file, std::ios::binary);
-    std::ostringstream text;
+    const auto refuse = [&](const std::string& why) {
+        throw Error(ErrorKind::resource, fmt::format("{}: the configuration cannot be read: {}", file.string(), why));
+    };
     std::error_code ignored;
-    if (!stream || std::filesystem::is_directory(file, ignored) || !(text << stream.rdbuf() || stream.eof())) {
-        const bool directory = std::filesystem::is_directory(file, ignored);
-        const std::string reason = directory ? "it is a folder" : std::generic_category().message(errno);
-        throw Error(ErrorKind::resource,
-                    fmt::format("{}: the configuration cannot be read: {}", file.string(), reason));
+    if (std::filesystem::is_directory(file, ignored)) {
+        refuse("it is a folder");
+    }
+    std::ifstream stream(file, std::ios::binary);
+    if (!stream) {
+        refuse(std::generic_category().message(errno));
+    }
+    std::ostringstream text;
+    // Nothing to copy counts as a failure of the output stream; an empty file is no failure here.
+    text << stream.rdbuf();
+    if (stream.bad()) {
+        refuse(std::generic_category().message(errno));
     }
     return parse(text.str(), file.string(), std::filesystem::absolute(file).parent_path());
 }
@@ -118,14 +118,17 @@ ConfigDocument ConfigDocument::parse(std::string_view text, const std::string& s
     try {
         out.root_ = convert_table(toml::parse(text), context);
     } catch (const toml::parse_error& e) {
-        throw Error(ErrorKind::config, fmt::format("this is not valid TOML: {}", e.description()),
-                    place(e.source(), context));
+        std::string why(e.description());
+        if (constexpr std::string_view prefix = "Error while "; why.starts_with(prefix)) {
+            why.erase(0, prefix.size());
+        }
+        throw Error(ErrorKind::config, fmt::format("this is not valid TOML: {}", why), place(e.source(), context));
     }
     return out;
 }
 
-void ConfigDocument::set(std::string_view assignment) {
-    const std::string source = fmt::format("--set {}", assignment);
+void ConfigDocument::set(std::string_view assignment, const std::string& written) {
+    const std::string source = printable(written.empty() ? fmt::format("--set {}", assignment) : written);
     const std::size_t equals = assignment.find('=');
     const auto refuse = [&](const std::string& why) {
         throw Error(ErrorKind::usage, fmt::format("{}: {}; write it as --set table.key=value", source, why));
@@ -143,31 +146,42 @@ void ConfigDocument::set(std::string_view assignment) {
             return {false, {}};
         }
     };
-    auto [key_ok, keyed] = parse_one(key + " = 0");
+    const auto [key_ok, keyed] = parse_one(key + " = 0");
     if (!key_ok || key.find_first_of("\n#=[") != std::string::npos) {
-        refuse(fmt::format("\"{}\" is not a dotted key", key));
+        refuse(fmt::format("\"{}\" is not a dotted key", printable(key)));
     }
-    // The value alone first, so that it cannot smuggle in keys of its own.
+    // The value alone, so that it cannot smuggle in keys of its own.
     auto [value_ok, valued] = parse_one("value = " + value);
     if (value.find('\n') != std::string::npos || !value_ok) {
         valued = toml::table{};
         valued.insert("value", value);
     }
-    toml::table* inner = &keyed;
-    toml::node* leaf = &inner->begin()->second;
-    while (leaf->is_table()) {
-        inner = leaf->as_table();
-        leaf = &inner->begin()->second;
-    }
-    inner->insert_or_assign(std::string(inner->begin()->first.str()), *valued.get("value"));
-
     const std::filesystem::path base = std::filesystem::current_path();
     const Context context{.source = source, .base = base, .has_places = false};
-    ConfigTable update;
-    for (const auto& [name, node] : keyed) {
-        update.emplace(std::string(name.str()), convert(node, {.source = source}, context));
+    const Location where{.source = source};
+
+    ConfigTable* into = &root_;
+    const toml::table* path = &keyed;
+    std::string walked;
+    while (true) {
+        const std::string name(path->begin()->first.str());
+        const toml::table* inner = path->begin()->second.as_table();
+        walked += (walked.empty() ? "" : ".") + name;
+        if (inner == nullptr) {
+            into->insert_or_assign(name, convert(*valued.get("value"), where, context));
+            return;
+        }
+        ConfigNode& node =
+            into->try_emplace(name, ConfigNode{.value = ConfigTable{}, .where = where, .base = base}).first->second;
+        into = std::get_if<ConfigTable>(&node.value);
+        if (into == nullptr) {
+            throw Error(ErrorKind::config,
+                        fmt::format("{} is {} in {}, so nothing inside it can be set", walked, node.type_name(),
+                                    node.where.str()),
+                        where);
+        }
+        path = inner;
     }
-    merge(root_, std::move(update), "");
 }
 
 }  // namespace attnspan::runtime

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <set>
 #include <string_view>
@@ -31,12 +32,17 @@ std::size_t alternative(ParameterType type) {
 }
 
 std::string range_problem(const ParameterSpec& spec, double value) {
-    // Written so that NaN is outside every range.
+    if (!std::isfinite(value)) {
+        return fmt::format("is {}, must be finite", value);
+    }
     const bool high_enough = spec.minimum_excluded ? value > spec.minimum : value >= spec.minimum;
     if (!high_enough) {
         return fmt::format("is {}, must be {} {}", value, spec.minimum_excluded ? "above" : "at least", spec.minimum);
     }
-    return value <= spec.maximum ? "" : fmt::format("is {}, must be at most {}", value, spec.maximum);
+    const bool low_enough = spec.maximum_excluded ? value < spec.maximum : value <= spec.maximum;
+    return low_enough
+               ? ""
+               : fmt::format("is {}, must be {} {}", value, spec.maximum_excluded ? "below" : "at most", spec.maximum);
 }
 
 /// Dotted TOML bare keys.
@@ -49,7 +55,8 @@ bool is_key(std::string_view name) {
 }
 
 std::string spec_problem(const ParameterSpec& spec) {
-    if (!(spec.minimum <= spec.maximum) || (spec.minimum_excluded && spec.minimum == spec.maximum)) {
+    if (!(spec.minimum <= spec.maximum) ||
+        ((spec.minimum_excluded || spec.maximum_excluded) && spec.minimum == spec.maximum)) {
         return fmt::format("has the empty range from {} to {}", spec.minimum, spec.maximum);
     }
     if ((spec.type == ParameterType::choice) == spec.choices.empty()) {
@@ -70,8 +77,12 @@ std::string spec_problem(const ParameterSpec& spec) {
 
 }  // namespace
 
+bool fits_type(const ParameterSpec& spec, const ParameterValue& value) {
+    return value.index() == alternative(spec.type);
+}
+
 std::string value_problem(const ParameterSpec& spec, const ParameterValue& value) {
-    if (value.index() != alternative(spec.type)) {
+    if (!fits_type(spec, value)) {
         return fmt::format("is {}, not {}", value_words[value.index()], value_words[alternative(spec.type)]);
     }
     switch (spec.type) {

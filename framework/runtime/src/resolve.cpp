@@ -11,6 +11,7 @@
 
 #include "attnspan/runtime/nearest.hpp"
 #include "attnspan/runtime/parameter_specs.hpp"
+#include "attnspan/runtime/print.hpp"
 
 namespace attnspan::runtime {
 namespace {
@@ -81,6 +82,14 @@ std::string expected_type(const ParameterSpec& spec) {
     return {};
 }
 
+/// A scalar in parentheses, for messages; nothing for lists and tables.
+std::string shown(const ParameterValue& value) {
+    if (std::holds_alternative<std::monostate>(value) || std::holds_alternative<std::vector<Index>>(value)) {
+        return {};
+    }
+    return fmt::format(" ({})", printed(value));
+}
+
 class TableResolver {
 public:
     TableResolver(std::string path, const ParameterSpecs& specs) : path_(std::move(path)), specs_(specs) {}
@@ -130,8 +139,11 @@ private:
         const auto refuse = [&](const std::string& why) {
             throw Error(ErrorKind::config, fmt::format("{} {}", joined(path_, spec.name), why), node.where);
         };
-        if (std::holds_alternative<std::monostate>(value)) {
-            refuse(fmt::format("must be {}, not {}", expected_type(spec), node.type_name()));
+        if (!fits_type(spec, value)) {
+            refuse(fmt::format("must be {}, not {}{}", expected_type(spec), node.type_name(), shown(value)));
+        }
+        if (spec.type == ParameterType::path && std::get<std::string>(value).empty()) {
+            refuse("is empty; name a file");
         }
         if (const std::string problem = value_problem(spec, value); !problem.empty()) {
             std::string hint;
@@ -205,7 +217,7 @@ ResolvedTable resolve_plugin_table(const ConfigTable* table, const std::string& 
             }
         }
         throw Error(ErrorKind::config,
-                    fmt::format("{}.plugin is missing; name one of {}", path, fmt::join(names, ", ")), where);
+                    fmt::format("{}.plugin is missing; name one of {}", path, fmt::join(names, ", ")), named_at);
     }
     ResolvedTable out{.path = path, .library = registry.find(kind, name, named_at), .specs = {}, .parameters = {}};
     out.specs = out.library->parameters();

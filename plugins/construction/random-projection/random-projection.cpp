@@ -133,7 +133,8 @@ public:
           projection_(*tools.projection),
           tau_(tau) {
         const auto n = static_cast<double>(keys_);
-        require_memory((static_cast<double>(queries_) + 4 * n) * n * bytes_per_number,
+        // B^T B and what a back end takes to decompose it, then the factors.
+        require_memory((static_cast<double>(queries_) + 10 * n) * n * bytes_per_number,
                        "factorization = \"svd\" of a " + std::to_string(queries_) + " x " + std::to_string(keys_) +
                            " matrix (\"direct\" does without)");
         const SparseMatrix b = encoded(problem, tau);

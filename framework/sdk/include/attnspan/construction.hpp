@@ -20,6 +20,7 @@ namespace attnspan {
 struct Tolerances {
     double ratio = 0;    ///< epsilon_1
     double leakage = 0;  ///< epsilon_2
+    Location where{};    ///< of the leakage, for messages
 };
 
 /// The encoded problem: what every construction starts from. Owned by the host, which keeps it alive and unchanged as
@@ -43,9 +44,9 @@ struct ConstructionTraits {
     Index trivial_query_dim = 0;  ///< dimension of the obvious exact answer
     /// The target is encoded by logits margin + log_weights on the support and 0 elsewhere (section 3.1); tau of 3.6.
     std::optional<double> encoded_margin{};
-    bool chi_square_tail = false;     ///< inner products obey the tail of 3.6
+    bool chi_square_tail = false;       ///< inner products obey the tail of 3.6
     std::optional<Index> exact_from{};  ///< from this m on the logits are the encoded ones
-    double bytes_per_query_dim = 0;   ///< memory taken for each column of X1 and X2 beyond the two themselves
+    double bytes_per_query_dim = 0;     ///< memory taken for each column of X1 and X2 beyond the two themselves
 };
 
 /// Whether there is an embedding at the m asked for, and if not, why.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <string>
 
@@ -14,9 +16,14 @@ namespace attnspan {
 inline double encoded_margin(const Tolerances& tolerances, double margin_scale) {
     const double tau = margin_scale * (std::log1p(tolerances.ratio) - std::log(tolerances.leakage));
     if (!(tau > 0) || !std::isfinite(tau)) {
+        const auto text = [](double value) {
+            std::array<char, 32> digits{};
+            return std::string(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr);
+        };
         throw Error(ErrorKind::config,
-                    "criterion: leakage = " + std::to_string(tolerances.leakage) +
-                        " leaves no margin; it must be below 1 + ratio = " + std::to_string(1 + tolerances.ratio));
+                    "a leakage of " + text(tolerances.leakage) +
+                        " leaves no margin; it must be below 1 + ratio = " + text(1 + tolerances.ratio),
+                    tolerances.where);
     }
     return tau;
 }

@@ -30,6 +30,7 @@ struct ParameterSpec {
     double minimum = -std::numeric_limits<double>::infinity();
     double maximum = std::numeric_limits<double>::infinity();
     bool minimum_excluded = false;
+    bool maximum_excluded = false;
     std::vector<std::string> choices{};
 
     // Builders, so that a declaration reads as one sentence:
@@ -43,6 +44,9 @@ struct ParameterSpec {
         return minimum = bound, minimum_excluded = true, std::move(*this);
     }
     [[nodiscard]] ParameterSpec at_most(double bound) && { return maximum = bound, std::move(*this); }
+    [[nodiscard]] ParameterSpec below(double bound) && {
+        return maximum = bound, maximum_excluded = true, std::move(*this);
+    }
 };
 
 using ParameterSpecs = std::vector<ParameterSpec>;
@@ -119,7 +123,7 @@ public:
 
 private:
     template <class T>
-    const T& get(const std::string& name) const {
+    [[nodiscard]] const T& get(const std::string& name) const {
         const auto found = entries_.find(name);
         if (found == entries_.end()) {
             throw Error(ErrorKind::plugin, table_ + ": the plugin asks for a parameter \"" + name +

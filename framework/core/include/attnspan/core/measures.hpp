@@ -36,8 +36,8 @@ struct Measures {
 
 /// What a result must keep to. In logarithms, because comparisons are made there.
 struct Criterion {
-    double log_ratio = 0;                   ///< ln(1 + epsilon_1)
-    double log_leakage = 0;                 ///< ln(epsilon_2)
+    double log_ratio = 0;                     ///< ln(1 + epsilon_1)
+    double log_leakage = 0;                   ///< ln(epsilon_2)
     std::optional<double> total_variation{};  ///< t
 };
 

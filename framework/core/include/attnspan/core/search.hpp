@@ -21,8 +21,10 @@ struct SearchPlan {
     Index samples = 1;    ///< Q
     bool resample = false;
 
-    /// The ascending dimensions that grid and bisect choose from (fixed: query_dim alone).
-    [[nodiscard]] std::vector<Index> dimensions() const;
+    /// How many dimensions grid and bisect choose from (fixed: query_dim alone).
+    [[nodiscard]] Index count() const;
+    /// The one at a position, 0 <= position < count(); they ascend.
+    [[nodiscard]] Index dimension(Index position) const;
 };
 
 /// One tested (m, sample).

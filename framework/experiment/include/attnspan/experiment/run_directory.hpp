@@ -10,6 +10,10 @@
 
 namespace attnspan::experiment {
 
+/// Checks, before the work that leads to it, that a file or folder can be made at `path`: its nearest existing parent
+/// is a folder that may be written to. `what` begins the message. @throws Error(resource)
+void require_writable_parent(const std::filesystem::path& path, const std::string& what);
+
 /// Where a run goes: `out` if given, otherwise runs/<name>, then runs/<name>-2, ... below the working directory.
 /// @throws Error(resource) when `out` exists and `force` is off, or holds something else than an earlier run
 [[nodiscard]] std::filesystem::path choose_run_directory(const std::optional<std::filesystem::path>& out,

@@ -6,6 +6,9 @@
 
 namespace attnspan::runtime {
 
+/// Whether the value is of the spec's type.
+[[nodiscard]] bool fits_type(const ParameterSpec& spec, const ParameterValue& value);
+
 /// Why `value` is not one that `spec` allows (type, range, choices): "is an integer, not a number"; empty when it is.
 /// An integer is no number here: whoever reads a configuration converts first.
 [[nodiscard]] std::string value_problem(const ParameterSpec& spec, const ParameterValue& value);

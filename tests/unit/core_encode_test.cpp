@@ -32,7 +32,8 @@ TEST_CASE("a row without visible entries is refused by its number, or allowed") 
                          Error);
     CHECK(core::apply_rules(a, bidirectional(2, 2), {.allow_empty_rows = true}) == 0);
     SparseMatrix above = sparse({{0, 1}, {1, 0}});
-    CHECK_THROWS_WITH_AS(core::apply_rules(above, causal(2), {.drop_invisible = true}), doctest::Contains("row 0"), Error);
+    CHECK_THROWS_WITH_AS(core::apply_rules(above, causal(2), {.drop_invisible = true}), doctest::Contains("row 0"),
+                         Error);
 }
 
 TEST_CASE("the margin is the paper's times its scale, and must be positive") {

@@ -16,8 +16,8 @@ namespace core_test {
 
 using namespace attnspan;
 
-/// Products by the definition. `backwards` sums from the last term to the first, which is as good and differs in the last
-/// digits.
+/// Products by the definition. `backwards` sums from the last term to the first, which is as good and differs in the
+/// last digits.
 class NaiveBackend final : public Backend {
 public:
     explicit NaiveBackend(bool backwards = false) : backwards_(backwards) {}

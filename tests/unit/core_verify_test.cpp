@@ -75,7 +75,8 @@ struct Reference {
 std::vector<std::vector<double>> random_target(Index queries, Index keys, const VisibleRanges& visible, int most,
                                                std::uint64_t seed) {
     std::mt19937_64 engine(seed);
-    std::vector<std::vector<double>> out(static_cast<std::size_t>(queries), std::vector<double>(static_cast<std::size_t>(keys)));
+    std::vector<std::vector<double>> out(static_cast<std::size_t>(queries),
+                                         std::vector<double>(static_cast<std::size_t>(keys)));
     for (Index i = 0; i < queries; ++i) {
         const Index count = std::uniform_int_distribution<Index>(0, most)(engine);
         for (Index t = 0; t < count && visible[i].size() > 0; ++t) {
@@ -112,7 +113,9 @@ TEST_CASE("measures equal their definition, computed in long double from the who
         for (const int most : {1, 4, 16}) {
             for (const double scale : {1.0, 0.125, 3.0}) {
                 ++seed;
-                CAPTURE(n, most, scale);
+                CAPTURE(n);
+                CAPTURE(most);
+                CAPTURE(scale);
                 const VisibleRanges all = bidirectional(n, n);
                 check_against_reference(random_target(n, n, all, most, seed), all, 5, scale, seed);
                 const VisibleRanges below = causal(n);

@@ -178,7 +178,8 @@ TEST_CASE("the entry is found without section headers, and in either kind of has
 
 TEST_CASE("a limit shortens what is read, and a smaller variable gives fewer bytes") {
     CHECK(read_exported_bytes(built("good"), "attnspan_plugin", 8).size() == 8);
-    CHECK(read_exported_bytes(built("small-entry"), "attnspan_plugin", 1000).size() == sizeof(int));
+    // Not exactly the size of the int: AddressSanitizer may count the red zone behind a variable.
+    CHECK(read_exported_bytes(built("small-entry"), "attnspan_plugin", 1000).size() < sizeof(attnspan::PluginEntry));
 }
 
 TEST_CASE("a library that exports no proper variable attnspan_plugin is refused at stage entry") {

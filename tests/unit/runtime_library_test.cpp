@@ -91,7 +91,7 @@ TEST_CASE("a plugin that cannot be loaded or does not register properly is refus
         {"null-register", "register", "has no register function"},
         {"throwing-register", "register", "its register function: threw: no licence found"},
         {"registers-nothing", "register", "registered nothing; expected one call of add_mode"},
-        {"registers-twice", "register", "registered 2 times (mode, mode)"},
+        {"registers-others", "register", "registered 3 times (backend, projection, construction); expected one"},
         {"registers-other-kind", "register", "registered a target, but its entry says mode"},
         {"registers-null", "register", "registered a null function"},
         {"bad-parameters", "register", "parameter \"width\" has a default that is 0, must be at least 1"},

@@ -24,5 +24,4 @@ TEST_CASE("a word that resembles nothing has no nearest word") {
     CHECK_FALSE(nearest("m", known));  // one letter, and it differs
     CHECK_FALSE(nearest("", known));
     CHECK_FALSE(nearest("causal", {}));
-    CHECK_FALSE(nearest("cuasla", std::vector<std::string>{"causal", "x"}) == "x");
 }

@@ -113,7 +113,7 @@ TEST_CASE("every broken file is a failure with a stage, and none stops the other
 
     registry.load_all();
     CHECK(stage("mode-test.undefined-symbol.so") == "load");
-    CHECK(stage("mode-test.registers-twice.so") == "register");
+    CHECK(stage("mode-test.registers-others.so") == "register");
     CHECK(names(registry) == Names{"test.good", "test.makers"});
     CHECK(registry.find("mode", "test.good")->info().name == "test.good");
 }

@@ -13,7 +13,7 @@ constexpr Index lanes = 32;
 
 /// exp(x) for x <= 0: 2^n exp(r) with |r| <= ln(2) / 2 and the Taylor polynomial of degree 13 (truncation below 1e-17).
 /// Branch-free, so that compilers vectorise it.
-inline double exp_nonpositive(double x) {
+[[gnu::always_inline]] inline double exp_nonpositive(double x) {
     constexpr double log2e = 0x1.71547652b82fep0;
     constexpr double ln2_high = 0x1.62e42fefa3800p-1;
     constexpr double ln2_low = 0x1.ef35793c76730p-45;
@@ -40,9 +40,7 @@ inline double exp_nonpositive(double x) {
     return x < -700.0 ? 0.0 : p * power;
 }
 
-}  // namespace
-
-[[gnu::target_clones("default", "avx2", "avx512f")]] double maximum(const double* s, Index count) {
+[[gnu::always_inline]] inline double maximum_body(const double* s, Index count) {
     double best[lanes];
     for (double& b : best) {
         b = -std::numeric_limits<double>::infinity();
@@ -63,15 +61,7 @@ inline double exp_nonpositive(double x) {
     return out;
 }
 
-Index position_of(const double* s, Index count, double value) {
-    Index i = 0;
-    while (i < count && s[i] != value) {
-        ++i;
-    }
-    return i;
-}
-
-[[gnu::target_clones("default", "avx2", "avx512f")]] double sum_exp(const double* s, Index count, double shift) {
+[[gnu::always_inline]] inline double sum_exp_body(const double* s, Index count, double shift) {
     double sums[lanes] = {};
     Index i = 0;
     for (; i + lanes <= count; i += lanes) {
@@ -89,10 +79,77 @@ Index position_of(const double* s, Index count, double value) {
     return out;
 }
 
-[[gnu::target_clones("default", "avx2", "avx512f")]] void add_squares(const double* x, Index count, double* squares) {
+[[gnu::always_inline]] inline void add_squares_body(const double* x, Index count, double* squares) {
     for (Index i = 0; i < count; ++i) {
         squares[i] += x[i] * x[i];
     }
+}
+
+#if defined(__x86_64__)
+[[gnu::target("avx512f")]] double maximum_avx512(const double* s, Index count) {
+    return maximum_body(s, count);
+}
+[[gnu::target("avx2")]] double maximum_avx2(const double* s, Index count) {
+    return maximum_body(s, count);
+}
+[[gnu::target("avx512f")]] double sum_exp_avx512(const double* s, Index count, double shift) {
+    return sum_exp_body(s, count, shift);
+}
+[[gnu::target("avx2")]] double sum_exp_avx2(const double* s, Index count, double shift) {
+    return sum_exp_body(s, count, shift);
+}
+[[gnu::target("avx512f")]] void add_squares_avx512(const double* x, Index count, double* squares) {
+    add_squares_body(x, count, squares);
+}
+[[gnu::target("avx2")]] void add_squares_avx2(const double* x, Index count, double* squares) {
+    add_squares_body(x, count, squares);
+}
+#endif
+
+}  // namespace
+
+double maximum(const double* s, Index count) {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f")) {
+        return maximum_avx512(s, count);
+    }
+    if (__builtin_cpu_supports("avx2")) {
+        return maximum_avx2(s, count);
+    }
+#endif
+    return maximum_body(s, count);
+}
+
+double sum_exp(const double* s, Index count, double shift) {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f")) {
+        return sum_exp_avx512(s, count, shift);
+    }
+    if (__builtin_cpu_supports("avx2")) {
+        return sum_exp_avx2(s, count, shift);
+    }
+#endif
+    return sum_exp_body(s, count, shift);
+}
+
+void add_squares(const double* x, Index count, double* squares) {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f")) {
+        return add_squares_avx512(x, count, squares);
+    }
+    if (__builtin_cpu_supports("avx2")) {
+        return add_squares_avx2(x, count, squares);
+    }
+#endif
+    add_squares_body(x, count, squares);
+}
+
+Index position_of(const double* s, Index count, double value) {
+    Index i = 0;
+    while (i < count && s[i] != value) {
+        ++i;
+    }
+    return i;
 }
 
 }  // namespace attnspan::core

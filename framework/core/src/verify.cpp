@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <utility>
 
 #include "attnspan/error.hpp"
 #include "compensated_dot.hpp"
@@ -19,6 +21,7 @@ namespace {
 
 constexpr Index block_queries = 128;
 constexpr Index tile_keys = 1024;
+constexpr std::size_t most_risky = 32;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// What the tiles of one row add up to. Keys come in ascending order.
@@ -333,36 +336,60 @@ Measures Verifier::measure(const Logits& logits, std::vector<RowMeasures>* rows)
     return out;
 }
 
-std::optional<Refutation> Verifier::refute(const Logits& logits, const RowNorms& norms) const {
+std::optional<Refutation> Verifier::refute(const Logits& logits, const RowNorms& norms,
+                                           std::vector<Index>* riskiest) const {
     require_bounded(logits, norms);
-    const auto blocks = static_cast<Index>((constrained_.size() + block_queries - 1) / block_queries);
-    std::vector<std::optional<Refutation>> worst(static_cast<std::size_t>(blocks));
+    struct Block {
+        std::optional<Refutation> worst;
+        std::vector<std::pair<double, Index>> risks;  ///< minus excess, row: ascending is riskiest first
+    };
+    const auto count = static_cast<Index>((constrained_.size() + block_queries - 1) / block_queries);
+    std::vector<Block> blocks(static_cast<std::size_t>(count));
     tbb::enumerable_thread_specific<Workspace> workspaces;
     // Blocks behind a refuted one are skipped, blocks before it are not: the least refuted block is the same whichever
     // thread comes first.
-    std::atomic<Index> refuted = blocks;
-    tbb::parallel_for(Index{0}, blocks, [&](Index b) {
+    std::atomic<Index> refuted = count;
+    tbb::parallel_for(Index{0}, count, [&](Index b) {
         if (b > refuted.load(std::memory_order_relaxed)) {
             return;
         }
         const auto first = static_cast<std::size_t>(b * block_queries);
-        const std::size_t count = std::min(static_cast<std::size_t>(block_queries), constrained_.size() - first);
-        const auto queries = std::span(constrained_).subspan(first, count);
-        std::vector<RowMeasures> measures(count);
+        const auto queries =
+            std::span(constrained_)
+                .subspan(first, std::min(static_cast<std::size_t>(block_queries), constrained_.size() - first));
+        std::vector<RowMeasures> measures(queries.size());
         measure_block(logits, norms, queries, Depth::limits, workspaces.local(), measures);
-        std::optional<Refutation>& found = worst[static_cast<std::size_t>(b)];
-        for (std::size_t r = 0; r < count; ++r) {
+        Block& block = blocks[static_cast<std::size_t>(b)];
+        for (std::size_t r = 0; r < queries.size(); ++r) {
             const std::optional<Refutation> one = judge(queries[r], measures[r]);
-            if (one && (!found || one->log_excess > found->log_excess)) {
-                found = one;
+            if (one && (!block.worst || one->log_excess > block.worst->log_excess)) {
+                block.worst = one;
             }
+            block.risks.emplace_back(-log_excess(measures[r].log_ratio, measures[r].log_leakage, criterion_),
+                                     queries[r]);
         }
+        const std::size_t kept = std::min(most_risky, block.risks.size());
+        std::partial_sort(block.risks.begin(), block.risks.begin() + static_cast<std::ptrdiff_t>(kept),
+                          block.risks.end());
+        block.risks.resize(kept);
         Index before = refuted.load(std::memory_order_relaxed);
-        while (found && b < before && !refuted.compare_exchange_weak(before, b, std::memory_order_relaxed)) {
+        while (block.worst && b < before && !refuted.compare_exchange_weak(before, b, std::memory_order_relaxed)) {
         }
     });
     const Index least = refuted.load();
-    return least < blocks ? worst[static_cast<std::size_t>(least)] : std::nullopt;
+    if (riskiest != nullptr) {
+        std::vector<std::pair<double, Index>> all;
+        for (Index b = 0; b < std::min(least + 1, count); ++b) {
+            const auto& risks = blocks[static_cast<std::size_t>(b)].risks;
+            all.insert(all.end(), risks.begin(), risks.end());
+        }
+        std::sort(all.begin(), all.end());
+        all.resize(std::min(most_risky, all.size()));
+        riskiest->clear();
+        std::transform(all.begin(), all.end(), std::back_inserter(*riskiest),
+                       [](const auto& risk) { return risk.second; });
+    }
+    return least < count ? blocks[static_cast<std::size_t>(least)].worst : std::nullopt;
 }
 
 }  // namespace attnspan::core

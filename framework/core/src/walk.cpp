@@ -4,6 +4,7 @@
 #include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace attnspan::core {
@@ -36,40 +37,41 @@ std::optional<Refutation> refuted_by_variation(const Criterion& criterion, const
 /// A few rows with their unscaled logits over all keys, kept up to date as columns are added.
 class Probes {
 public:
-    Probes(Index keys, std::vector<Index> rows)
-        : rows_(std::move(rows)), logits_(keys, static_cast<Index>(rows_.size()) + room) {}
+    Probes(Index keys, std::vector<Index> rows) : rows_(std::move(rows)), logits_(keys, static_cast<Index>(rows_.size())) {}
 
     [[nodiscard]] Index count() const { return static_cast<Index>(rows_.size()); }
     [[nodiscard]] Index row(Index probe) const { return rows_[static_cast<std::size_t>(probe)]; }
     [[nodiscard]] double* logits(Index probe) { return logits_.view().column(probe); }
-    [[nodiscard]] bool holds(Index row) const { return std::find(rows_.begin(), rows_.end(), row) != rows_.end(); }
 
     /// Brings every probe to dimension m; a smaller one than before starts over.
     void advance(const Backend& backend, ConstMatrixView<double> x1, ConstMatrixView<double> x2) {
-        const Index from = x1.cols < dim_ ? 0 : dim_;
-        update(backend, x1, x2, from, 0, count());
+        update(backend, x1, x2, x1.cols < dim_ ? 0 : dim_, 0);
         dim_ = x1.cols;
     }
-    /// Adds a row at the current dimension; the oldest of the added ones makes room for it when all places are taken.
-    void add(Index row, const Backend& backend, ConstMatrixView<double> x1, ConstMatrixView<double> x2) {
-        Index place = count();
-        if (place < logits_.cols()) {
-            rows_.push_back(row);
-        } else {
-            place = logits_.cols() - room + next_;
-            next_ = (next_ + 1) % room;
-            rows_[static_cast<std::size_t>(place)] = row;
-        }
-        update(backend, x1, x2, 0, place, place + 1);
+    /// Adds rows at the current dimension; beyond `most` the ones added first make room for them.
+    void add(const std::vector<Index>& rows, const Backend& backend, ConstMatrixView<double> x1,
+             ConstMatrixView<double> x2) {
+        std::vector<Index> added;
+        std::copy_if(rows.begin(), rows.end(), std::back_inserter(added),
+                     [&](Index row) { return std::find(rows_.begin(), rows_.end(), row) == rows_.end(); });
+        const Index keep = std::min(count(), most - static_cast<Index>(added.size()));
+        Matrix<double> logits(logits_.rows(), keep + static_cast<Index>(added.size()));
+        std::copy_n(logits_.view().column(count() - keep), static_cast<std::size_t>(keep * logits.rows()),
+                    logits.data());
+        rows_.erase(rows_.begin(), rows_.end() - keep);
+        rows_.insert(rows_.end(), added.begin(), added.end());
+        logits_ = std::move(logits);
+        update(backend, x1, x2, 0, keep);
     }
 
 private:
-    static constexpr Index room = 48;  ///< for rows that turn out to refute
+    static constexpr Index most = 96;
     static constexpr Index keys_per_task = 2048;
 
-    /// logits of probes [begin, end) += the columns [from, m); from = 0 starts at zero.
-    void update(const Backend& backend, ConstMatrixView<double> x1, ConstMatrixView<double> x2, Index from, Index begin,
-                Index end) {
+    /// Logits of the probes from `begin` on += the columns [from, m); from = 0 starts at zero.
+    void update(const Backend& backend, ConstMatrixView<double> x1, ConstMatrixView<double> x2, Index from,
+                Index begin) {
+        const Index end = count();
         Matrix<double> gathered(x1.cols - from, end - begin);
         for (Index c = from; c < x1.cols; ++c) {
             for (Index p = begin; p < end; ++p) {
@@ -89,7 +91,6 @@ private:
     std::vector<Index> rows_;
     Matrix<double> logits_;
     Index dim_ = 0;
-    Index next_ = 0;
 };
 
 /// The constrained rows that are hardest to meet: the largest encoded norms, where logit errors are largest.
@@ -151,9 +152,10 @@ public:
         if (attempt.refuted_by) {
             return attempt;
         }
-        attempt.refuted_by = verifier_.refute(logits, norms_);
+        std::vector<Index> riskiest;
+        attempt.refuted_by = verifier_.refute(logits, norms_, &riskiest);
         if (attempt.refuted_by) {
-            probes_.add(attempt.refuted_by->row, what_.backend, logits.x1, logits.x2);
+            probes_.add(riskiest, what_.backend, logits.x1, logits.x2);
         } else if (what_.criterion.total_variation) {
             attempt.refuted_by = refuted_by_variation(what_.criterion, verifier_.measure(logits));
         }

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fstream>
 #include <type_traits>
+#include <utility>
 
 #include "attnspan/runtime/load_failure.hpp"
 
@@ -53,7 +54,7 @@ std::string machine_name(Elf64_Half machine) {
 
 class SharedLibraryFile {
 public:
-    explicit SharedLibraryFile(const fs::path& file) : file_(file) {
+    explicit SharedLibraryFile(fs::path file) : file_(std::move(file)) {
         open();
         check_header();
         read_segments();
@@ -103,7 +104,7 @@ private:
         stream_.rdbuf()->pubsetbuf(nullptr, 0);
         errno = 0;
         stream_.open(file_, std::ios::binary);
-        if (error || !stream_) {
+        if (error || stream_.fail()) {
             refuse("file",
                    "cannot be read: " + (error ? error : std::error_code(errno, std::generic_category())).message());
         }

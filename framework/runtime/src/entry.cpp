@@ -125,11 +125,11 @@ PluginInfo parse_plugin_entry(std::span<const std::byte> bytes, const std::files
         refuse("entry", must_be("kind", kind, "target, mode, backend, projection or construction"));
     }
     if (!name_valid) {
-        refuse("entry", must_be("name", name, "lower-case words such as \"ring\", or \"acme.ring\" with a prefix"));
+        refuse("entry", must_be("name", name, "lower-case words such as ring, or acme.ring with a prefix"));
     }
     const std::optional<std::string> version = text_of(entry.version);
     if (!version || !is_version(*version)) {
-        refuse("entry", must_be("version", version, "one such as \"1.0.0\""));
+        refuse("entry", must_be("version", version, "one such as 1.0.0"));
     }
     const std::optional<std::string> summary = text_of(entry.summary);
     if (!summary) {

@@ -56,7 +56,7 @@ public:
 
 private:
     template <class Make>
-    void record(const char* kind, ParameterSpecs parameters, bool uses_projection, Make make) {
+    void record(const char* kind, ParameterSpecs&& parameters, bool uses_projection, Make make) {
         calls_.emplace_back(kind);
         has_maker_ = make != nullptr;
         registration = {.parameters = std::move(parameters), .uses_projection = uses_projection, .make = make};

@@ -107,10 +107,10 @@ std::string specs_problem(const ParameterSpecs& specs, bool uses_projection) {
         }
         const std::string root = spec.name.substr(0, spec.name.find('.'));
         if (root == "plugin" || (uses_projection && root == "projection")) {
-            return fmt::format("parameter \"{}\" takes the key \"{}\", which is the program's own", spec.name, root);
+            return fmt::format(R"(parameter "{}" takes the key "{}", which is the program's own)", spec.name, root);
         }
         if (!keys.insert(spec.name).second) {
-            return fmt::format("parameter \"{}\" is declared twice", spec.name);
+            return fmt::format(R"(parameter "{}" is declared twice)", spec.name);
         }
         for (std::size_t dot = spec.name.find('.'); dot != std::string::npos; dot = spec.name.find('.', dot + 1)) {
             tables.insert(spec.name.substr(0, dot));
@@ -121,7 +121,7 @@ std::string specs_problem(const ParameterSpecs& specs, bool uses_projection) {
     }
     for (const std::string& table : tables) {
         if (keys.contains(table)) {
-            return fmt::format("parameter \"{0}\" is also the table of \"{0}.*\"", table);
+            return fmt::format(R"(parameter "{0}" is also the table of "{0}.*")", table);
         }
     }
     return "";

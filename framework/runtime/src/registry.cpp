@@ -120,8 +120,10 @@ std::shared_ptr<const Library> Registry::find(std::string_view kind, std::string
     if (slot != slots_.end() && load(slot)) {
         return slot->library;
     }
-    const auto failure = std::ranges::find_if(failures_, [&](const LoadFailure& f) { return is_about(f, kind, name); });
-    if (failure != failures_.end()) {
+    // From the last one back: the failure to load it just now says more than an older one about a file of that name.
+    const auto failure = std::find_if(failures_.rbegin(), failures_.rend(),
+                                      [&](const LoadFailure& f) { return is_about(f, kind, name); });
+    if (failure != failures_.rend()) {
         throw Error(ErrorKind::plugin,
                     fmt::format("{} plugin \"{}\" cannot be used: {} ({}): {}", kind, name, failure->file.string(),
                                 failure->stage, failure->reason),

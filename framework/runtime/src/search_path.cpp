@@ -1,10 +1,28 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "attnspan/runtime/registry.hpp"
 
 namespace attnspan::runtime {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+/// Why an entry of the environment variable is refused; empty when it is not.
+std::string_view problem_of(const fs::path& entry) {
+    if (entry.empty()) {
+        return "has an empty entry";
+    }
+    if (!entry.is_absolute()) {
+        return "names a relative path";
+    }
+    std::error_code error;
+    return fs::exists(entry, error) ? "" : "names what does not exist";
+}
+
+}  // namespace
 
 SearchPath default_search_path(const SearchPathSources& sources) {
     SearchPath path;
@@ -19,17 +37,11 @@ SearchPath default_search_path(const SearchPathSources& sources) {
     }
 
     // An empty variable is how a shell switches it off; an empty entry among others would mean the working directory.
-    std::string_view rest = sources.environment ? std::string_view(*sources.environment) : std::string_view();
-    for (bool more = !rest.empty(); more;) {
-        const std::size_t colon = rest.find(':');
-        const fs::path entry = rest.substr(0, colon);
-        more = colon != std::string_view::npos;
-        rest.remove_prefix(more ? colon + 1 : rest.size());
-        const char* const problem = entry.empty()               ? "has an empty entry"
-                                    : !entry.is_absolute()      ? "names a relative path"
-                                    : !fs::exists(entry, error) ? "names what does not exist"
-                                                                : nullptr;
-        if (problem == nullptr) {
+    const std::string list = sources.environment.value_or("");
+    for (std::size_t begin = 0, end = 0; !list.empty() && begin <= list.size(); begin = end + 1) {
+        end = std::min(list.find(':', begin), list.size());
+        const fs::path entry = list.substr(begin, end - begin);
+        if (const std::string_view problem = problem_of(entry); problem.empty()) {
             path.entries.push_back(entry);
         } else {
             path.failures.push_back({.file = entry,

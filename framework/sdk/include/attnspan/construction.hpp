@@ -38,13 +38,13 @@ struct Problem {
 /// How a construction behaves on one problem, so that the host can plan the search and print bounds.
 struct ConstructionTraits {
     bool nested = false;  ///< whether EmbeddingFamily::columns may be used
-    std::optional<Index> largest_query_dim;
+    std::optional<Index> largest_query_dim{};
     Index default_stop = 0;       ///< where a search ends unless told otherwise
     Index trivial_query_dim = 0;  ///< dimension of the obvious exact answer
     /// The target is encoded by logits margin + log_weights on the support and 0 elsewhere (section 3.1); tau of 3.6.
-    std::optional<double> encoded_margin;
+    std::optional<double> encoded_margin{};
     bool chi_square_tail = false;     ///< inner products obey the tail of 3.6
-    std::optional<Index> exact_from;  ///< from this m on the logits are the encoded ones
+    std::optional<Index> exact_from{};  ///< from this m on the logits are the encoded ones
     double bytes_per_query_dim = 0;   ///< memory taken for each column of X1 and X2 beyond the two themselves
 };
 

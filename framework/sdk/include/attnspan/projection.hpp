@@ -108,11 +108,11 @@ private:
 /// What a scheme says about itself for n rows.
 struct ProjectionTraits {
     bool nested = true;
-    std::optional<Index> largest_query_dim;  ///< no sample exists beyond it; none: any m
+    std::optional<Index> largest_query_dim{};  ///< no sample exists beyond it; none: any m
     Index default_stop = 0;                  ///< where a search ends unless told otherwise
     /// Whether an estimated inner product obeys the chi-square tail that bound 3.6 rests on.
     bool chi_square_tail = false;
-    std::optional<Index> exact_from;  ///< from this m on inner products are exact; none: never
+    std::optional<Index> exact_from{};  ///< from this m on inner products are exact; none: never
 };
 
 /// A distribution of random matrices Y. Contract section 3.3.

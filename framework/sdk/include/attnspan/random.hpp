@@ -35,7 +35,7 @@ public:
 
     /// Words first, first + 1, ... of the sequence: uniform 64-bit integers.
     void bits(Index first, std::span<std::uint64_t> out) const { source_->do_bits(key_, index_, first, out); }
-    /// Numbers first, first + 1, ... : uniform on the open interval (0, 1), odd multiples of 2^-53.
+    /// Numbers first, first + 1, ... : uniform on the open interval (0, 1), odd multiples of 2^-53 (52 random bits).
     void uniforms(Index first, std::span<double> out) const { source_->do_uniforms(key_, index_, first, out); }
     /// Numbers first, first + 1, ... : independent N(0, 1).
     void normals(Index first, std::span<double> out) const { source_->do_normals(key_, index_, first, out); }

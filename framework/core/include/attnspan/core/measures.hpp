@@ -27,18 +27,18 @@ struct Measures {
     double total_variation_max = 0;
     double total_variation_mean = 0;
     double support_mass_min = 1;
-    std::optional<Index> ratio_row;
-    std::optional<Index> leakage_row;
-    std::optional<Index> leakage_key;
-    std::optional<Index> total_variation_row;
-    std::optional<Index> support_mass_row;
+    std::optional<Index> ratio_row{};
+    std::optional<Index> leakage_row{};
+    std::optional<Index> leakage_key{};
+    std::optional<Index> total_variation_row{};
+    std::optional<Index> support_mass_row{};
 };
 
 /// What a result must keep to. In logarithms, because comparisons are made there.
 struct Criterion {
     double log_ratio = 0;                   ///< ln(1 + epsilon_1)
     double log_leakage = 0;                 ///< ln(epsilon_2)
-    std::optional<double> total_variation;  ///< t
+    std::optional<double> total_variation{};  ///< t
 };
 
 enum class Condition { ratio, leakage, total_variation };

@@ -45,7 +45,7 @@ private:
 struct Refutation {
     Condition condition = Condition::ratio;
     Index row = 0;
-    std::optional<Index> key;  ///< for leakage
+    std::optional<Index> key{}; ///< for leakage
     double log_excess = 0;     ///< for total variation: the difference to its limit
 };
 
@@ -67,9 +67,11 @@ public:
     /// @throws Error(data) when an entry is not finite or the logits would overflow
     [[nodiscard]] Measures measure(const Logits& logits, std::vector<RowMeasures>* rows = nullptr) const;
 
-    /// Whether ratio and leakage keep to the criterion. Leaves at the first block of rows that refutes them and names
-    /// its worst row; the answer does not depend on the number of threads. @throws as measure
-    [[nodiscard]] std::optional<Refutation> refute(const Logits& logits, const RowNorms& norms) const;
+    /// Whether ratio and leakage keep to the criterion. Leaves at the first block of rows that refutes them and names its
+    /// worst row. With `riskiest`, also the rows that came closest to refuting or did, the worst first: where a neighbouring
+    /// dimension is likely to fail. The answers do not depend on the number of threads. @throws as measure
+    [[nodiscard]] std::optional<Refutation> refute(const Logits& logits, const RowNorms& norms,
+                                                   std::vector<Index>* riskiest = nullptr) const;
 
     /// Ratio and leakage of one row (no total variation) from its finished logits over all keys. `row` is scratch
     /// afterwards.

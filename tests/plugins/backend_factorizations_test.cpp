@@ -95,11 +95,13 @@ std::vector<NamedMatrix> symmetric() {
 }  // namespace
 
 TEST_CASE("a singular value decomposition has orthogonal factors, descending values, and gives the matrix back") {
-    for (const auto& [backend_name, backend] : both_backends()) {
-        CAPTURE(backend_name);
-        for (const auto& [name, a] : rectangles()) {
-            CAPTURE(name);
-            const Svd svd = backend->svd(a.view());
+    for (const NamedBackend& tested : both_backends()) {
+        CAPTURE(tested.name);
+        const Backend& backend = *tested.backend;
+        for (const NamedMatrix& example : rectangles()) {
+            CAPTURE(example.name);
+            const Matrix<double>& a = example.matrix;
+            const Svd svd = backend.svd(a.view());
             const Index least = std::min(a.rows(), a.cols());
             REQUIRE(svd.u.rows() == a.rows());
             REQUIRE(svd.u.cols() == a.rows());
@@ -119,24 +121,25 @@ TEST_CASE("a singular value decomposition has orthogonal factors, descending val
 }
 
 TEST_CASE("an empty matrix has no singular values and orthogonal factors") {
-    for (const auto& [name, backend] : both_backends()) {
-        CAPTURE(name);
+    for (const NamedBackend& tested : both_backends()) {
+        CAPTURE(tested.name);
+        const Backend& backend = *tested.backend;
         for (const auto& [rows, cols] : std::vector<std::pair<Index, Index>>{{0, 0}, {0, 4}, {4, 0}}) {
-            const Svd svd = backend->svd(Matrix<double>(rows, cols).view());
+            const Svd svd = backend.svd(Matrix<double>(rows, cols).view());
             CHECK(svd.sigma.empty());
             CHECK(svd.u.rows() == rows);
             CHECK(svd.v.rows() == cols);
             CHECK(orthogonality_error(svd.u) == 0);
             CHECK(orthogonality_error(svd.v) == 0);
-            const Qr qr = backend->qr(Matrix<double>(rows, cols).view());
+            const Qr qr = backend.qr(Matrix<double>(rows, cols).view());
             CHECK(qr.q.rows() == rows);
             CHECK(qr.q.cols() == 0);
             CHECK(qr.r.rows() == 0);
             CHECK(qr.r.cols() == cols);
         }
-        CHECK(backend->symmetric_eigen({}).values.empty());
-        CHECK(backend->solve({}, Matrix<double>(0, 3).view()).cols() == 3);
-        CHECK(backend->solve(eye(3).view(), Matrix<double>(3, 0).view()).rows() == 3);
+        CHECK(backend.symmetric_eigen({}).values.empty());
+        CHECK(backend.solve({}, Matrix<double>(0, 3).view()).cols() == 3);
+        CHECK(backend.solve(eye(3).view(), Matrix<double>(3, 0).view()).rows() == 3);
     }
 }
 
@@ -150,10 +153,11 @@ TEST_CASE("the singular values of a matrix of known spectrum are that spectrum")
             a(i, i - 1) = a(i - 1, i) = -1;
         }
     }
-    for (const auto& [name, backend] : both_backends()) {
-        CAPTURE(name);
-        const Svd svd = backend->svd(a.view());
-        const SymmetricEigen eigen = backend->symmetric_eigen(a.view());
+    for (const NamedBackend& tested : both_backends()) {
+        CAPTURE(tested.name);
+        const Backend& backend = *tested.backend;
+        const Svd svd = backend.svd(a.view());
+        const SymmetricEigen eigen = backend.symmetric_eigen(a.view());
         for (Index j = 1; j <= n; ++j) {
             const double expected =
                 2 - 2 * std::cos(std::acos(-1.0) * static_cast<double>(j) / static_cast<double>(n + 1));
@@ -164,11 +168,13 @@ TEST_CASE("the singular values of a matrix of known spectrum are that spectrum")
 }
 
 TEST_CASE("a symmetric eigenvalue decomposition is orthogonal, ascending, and gives the matrix back") {
-    for (const auto& [backend_name, backend] : both_backends()) {
-        CAPTURE(backend_name);
-        for (const auto& [name, a] : symmetric()) {
-            CAPTURE(name);
-            const SymmetricEigen eigen = backend->symmetric_eigen(a.view());
+    for (const NamedBackend& tested : both_backends()) {
+        CAPTURE(tested.name);
+        const Backend& backend = *tested.backend;
+        for (const NamedMatrix& example : symmetric()) {
+            CAPTURE(example.name);
+            const Matrix<double>& a = example.matrix;
+            const SymmetricEigen eigen = backend.symmetric_eigen(a.view());
             REQUIRE(static_cast<Index>(eigen.values.size()) == a.rows());
             CHECK(std::is_sorted(eigen.values.begin(), eigen.values.end()));
             CHECK(orthogonality_error(eigen.vectors) < 1e-12);
@@ -188,18 +194,21 @@ TEST_CASE("only the lower triangle of a symmetric matrix is read") {
             mirrored(i, j) = mirrored(j, i);
         }
     }
-    for (const auto& [name, backend] : both_backends()) {
-        CAPTURE(name);
-        CHECK(backend->symmetric_eigen(a.view()).values == backend->symmetric_eigen(mirrored.view()).values);
+    for (const NamedBackend& tested : both_backends()) {
+        CAPTURE(tested.name);
+        const Backend& backend = *tested.backend;
+        CHECK(backend.symmetric_eigen(a.view()).values == backend.symmetric_eigen(mirrored.view()).values);
     }
 }
 
 TEST_CASE("a QR decomposition has orthonormal columns, a triangle, and gives the matrix back") {
-    for (const auto& [backend_name, backend] : both_backends()) {
-        CAPTURE(backend_name);
-        for (const auto& [name, a] : rectangles()) {
-            CAPTURE(name);
-            const Qr qr = backend->qr(a.view());
+    for (const NamedBackend& tested : both_backends()) {
+        CAPTURE(tested.name);
+        const Backend& backend = *tested.backend;
+        for (const NamedMatrix& example : rectangles()) {
+            CAPTURE(example.name);
+            const Matrix<double>& a = example.matrix;
+            const Qr qr = backend.qr(a.view());
             REQUIRE(qr.q.cols() == std::min(a.rows(), a.cols()));
             CHECK(orthogonality_error(qr.q) < 1e-12);
             CHECK(largest_difference(product(qr.q, qr.r).view(), a.view()) <= tolerance(a));
@@ -215,13 +224,14 @@ TEST_CASE("a QR decomposition has orthonormal columns, a triangle, and gives the
 }
 
 TEST_CASE("a linear solve solves, also through a pivot that is zero at first") {
-    for (const auto& [name, backend] : both_backends()) {
-        CAPTURE(name);
+    for (const NamedBackend& tested : both_backends()) {
+        CAPTURE(tested.name);
+        const Backend& backend = *tested.backend;
         for (const Index n : {1, 2, 17, 130}) {
             Matrix<double> a = random_matrix(n, n, 5);
             a(0, 0) = n == 1 ? 3 : 0;
             const Matrix<double> b = random_matrix(n, 4, 6);
-            const Matrix<double> x = backend->solve(a.view(), b.view());
+            const Matrix<double> x = backend.solve(a.view(), b.view());
             CHECK(largest_difference(product(a, x).view(), b.view()) <
                   1e-12 * static_cast<double>(n) * (1 + largest_entry(x)));
         }
@@ -243,13 +253,14 @@ TEST_CASE("a singular matrix is refused as bad data") {
             hilbert(i, j) = 1 / static_cast<double>(i + j + 1);
         }
     }
-    for (const auto& [name, backend] : both_backends()) {
-        CAPTURE(name);
-        CHECK(refused(*backend, Matrix<double>(1, 1, 0.0)));
-        CHECK(refused(*backend, Matrix<double>(3, 3, 0.0)));
-        CHECK(refused(*backend, Matrix<double>(5, 5, 1.0)));
-        CHECK(refused(*backend, product(random_matrix(20, 19, 1), random_matrix(19, 20, 2))));
-        CHECK(refused(*backend, hilbert));
+    for (const NamedBackend& tested : both_backends()) {
+        CAPTURE(tested.name);
+        const Backend& backend = *tested.backend;
+        CHECK(refused(backend, Matrix<double>(1, 1, 0.0)));
+        CHECK(refused(backend, Matrix<double>(3, 3, 0.0)));
+        CHECK(refused(backend, Matrix<double>(5, 5, 1.0)));
+        CHECK(refused(backend, product(random_matrix(20, 19, 1), random_matrix(19, 20, 2))));
+        CHECK(refused(backend, hilbert));
     }
 }
 
@@ -258,14 +269,15 @@ TEST_CASE("an entry that is not finite is refused with its place before any libr
         Matrix<double> a = random_matrix(4, 4, 1);
         a(2, 1) = bad;
         const Matrix<double> good = eye(4);
-        for (const auto& [name, backend] : both_backends()) {
-            CAPTURE(name);
+        for (const NamedBackend& tested : both_backends()) {
+            CAPTURE(tested.name);
+            const Backend& backend = *tested.backend;
             const auto place = doctest::Contains("entry (2, 1) of the 4 x 4 matrix is not finite");
-            CHECK_THROWS_WITH_AS((void)backend->svd(a.view()), place, Error);
-            CHECK_THROWS_WITH_AS((void)backend->symmetric_eigen(a.view()), place, Error);
-            CHECK_THROWS_WITH_AS((void)backend->qr(a.view()), place, Error);
-            CHECK_THROWS_WITH_AS((void)backend->solve(a.view(), good.view()), place, Error);
-            CHECK_THROWS_WITH_AS((void)backend->solve(good.view(), a.view()), place, Error);
+            CHECK_THROWS_WITH_AS((void)backend.svd(a.view()), place, Error);
+            CHECK_THROWS_WITH_AS((void)backend.symmetric_eigen(a.view()), place, Error);
+            CHECK_THROWS_WITH_AS((void)backend.qr(a.view()), place, Error);
+            CHECK_THROWS_WITH_AS((void)backend.solve(a.view(), good.view()), place, Error);
+            CHECK_THROWS_WITH_AS((void)backend.solve(good.view(), a.view()), place, Error);
         }
     }
 }

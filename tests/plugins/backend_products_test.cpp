@@ -86,19 +86,20 @@ void check_every_product(const Backend& backend) {
 }  // namespace
 
 TEST_CASE("products agree with their definition for every operation, scale, stride and shape") {
-    for (const auto& [name, backend] : both_backends()) {
-        CAPTURE(name);
-        check_every_product<double>(*backend);
-        check_every_product<float>(*backend);
+    for (const NamedBackend& tested : both_backends()) {
+        CAPTURE(tested.name);
+        const Backend& backend = *tested.backend;
+        check_every_product<double>(backend);
+        check_every_product<float>(backend);
     }
 }
 
 TEST_CASE("products on four threads at once give the bytes of one thread alone") {
     const Matrix<double> a = random_matrix(300, 97, 1);
     const Matrix<double> b = random_matrix(128, 97, 2);
-    for (const auto& [name, owned] : both_backends()) {
-        CAPTURE(name);
-        const Backend& backend = *owned;
+    for (const NamedBackend& tested : both_backends()) {
+        CAPTURE(tested.name);
+        const Backend& backend = *tested.backend;
         Matrix<double> alone(300, 128);
         backend.multiply(1.0, Op::none, a.view(), Op::transpose, b.view(), 0.0, alone.view());
         std::array<bool, 4> equal{};
@@ -114,7 +115,7 @@ TEST_CASE("products on four threads at once give the bytes of one thread alone")
             });
         }
         // A factorisation meanwhile may use more threads; the products must not.
-        const Svd meanwhile = load_backend(name == "eigen" ? PLUGIN_EIGEN : PLUGIN_ARMADILLO, 2)->svd(a.view());
+        const Svd meanwhile = load_backend(tested.name == "eigen" ? PLUGIN_EIGEN : PLUGIN_ARMADILLO, 2)->svd(a.view());
         for (std::thread& thread : threads) {
             thread.join();
         }
@@ -126,13 +127,14 @@ TEST_CASE("products on four threads at once give the bytes of one thread alone")
 TEST_CASE("shapes that do not fit are refused by name") {
     const Matrix<double> a(3, 4, 1.0);
     Matrix<double> c(3, 3);
-    for (const auto& [name, backend] : both_backends()) {
-        CAPTURE(name);
-        CHECK_THROWS_WITH_AS(backend->multiply(1.0, Op::none, a.view(), Op::none, a.view(), 0.0, c.view()),
+    for (const NamedBackend& tested : both_backends()) {
+        CAPTURE(tested.name);
+        const Backend& backend = *tested.backend;
+        CHECK_THROWS_WITH_AS(backend.multiply(1.0, Op::none, a.view(), Op::none, a.view(), 0.0, c.view()),
                              "product: 3 x 4 times 3 x 4 into 3 x 3", Error);
-        CHECK_THROWS_WITH_AS((void)backend->symmetric_eigen(a.view()),
+        CHECK_THROWS_WITH_AS((void)backend.symmetric_eigen(a.view()),
                              "symmetric eigenvalue decomposition: the matrix is 3 x 4, not square", Error);
-        CHECK_THROWS_WITH_AS((void)backend->solve(c.view(), Matrix<double>(4, 1, 0.0).view()),
+        CHECK_THROWS_WITH_AS((void)backend.solve(c.view(), Matrix<double>(4, 1, 0.0).view()),
                              "linear solve: 3 x 3 against a right side of 4 x 1", Error);
     }
 }

@@ -5,7 +5,6 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "attnspan/error.hpp"
 #include "attnspan/experiment/result_json.hpp"
 #include "attnspan/experiment/row_table.hpp"
 #include "attnspan/experiment/run_directory.hpp"
@@ -85,21 +84,6 @@ void print_outcome(const runtime::PipelineConfig& config, const runtime::Pipelin
     }
 }
 
-/// The folder of the table must be there already, or be the run directory.
-void require_rows_place(const std::filesystem::path& rows, const std::filesystem::path& directory) {
-    namespace fs = std::filesystem;
-    const fs::path folder = fs::absolute(rows).lexically_normal().parent_path();
-    if (folder == fs::absolute(directory).lexically_normal()) {
-        return;
-    }
-    std::error_code ignored;
-    if (!fs::is_directory(folder, ignored)) {
-        throw Error(ErrorKind::resource,
-                    fmt::format("--rows {}: there is no folder {}", rows.string(), folder.string()));
-    }
-    experiment::require_writable_parent(rows, fmt::format("--rows {}", rows.string()));
-}
-
 }  // namespace
 
 int run_command(const std::vector<std::string>& words) {
@@ -119,9 +103,6 @@ int run_command(const std::vector<std::string>& words) {
         return 0;
     }
     const std::optional<std::string> rows = line.optional<std::string>("rows");
-    if (rows) {
-        experiment::require_row_table_name(*rows);
-    }
     runtime::Registry registry = open_registry(line);
     const runtime::PipelineConfig config = runtime::resolve(read_document(line, line.positional("CONFIG")), registry);
     std::optional<std::filesystem::path> out;
@@ -132,7 +113,7 @@ int run_command(const std::vector<std::string>& words) {
     // Before the work, so that a refusal costs nothing.
     std::filesystem::path directory = experiment::choose_run_directory(out, config.name(), force);
     if (rows) {
-        require_rows_place(*rows, directory);
+        experiment::require_row_table_place(*rows, directory);
     }
 
     const runtime::PipelineResult result = [&] {

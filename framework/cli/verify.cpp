@@ -145,7 +145,7 @@ int verify_command(const std::vector<std::string>& words) {
     }
     const std::optional<std::string> rows_file = line.optional<std::string>("rows");
     if (rows_file) {
-        experiment::require_row_table_name(*rows_file);
+        experiment::require_row_table_place(*rows_file, {});
     }
     const Limits limits = read_limits(line);
     const double scale = line.get<double>("scale");

@@ -14,7 +14,7 @@ SOURCE = pathlib.Path(os.environ.get("ATTNSPAN_SOURCE", pathlib.Path(__file__).r
 def shared_data():
     """The folder of public data, or None."""
     folder = os.environ.get("ATTNSPAN_SHARED_DATA")
-    return pathlib.Path(folder) if folder and pathlib.Path(folder).is_dir() else None
+    return pathlib.Path(folder).resolve() if folder and pathlib.Path(folder).is_dir() else None
 
 
 def reference():

@@ -17,7 +17,7 @@ TEST_CASE("a value is judged by type, range and choices") {
     CHECK(value_problem(open, 1.0).empty());
     CHECK(value_problem(open, 0.0) == "is 0, must be above 0");
     CHECK(value_problem(open, 1.5) == "is 1.5, must be at most 1");
-    CHECK(value_problem(open, nan) == "is nan, must be above 0");
+    CHECK(value_problem(open, nan) == "is nan, must be finite");
     CHECK(value_problem(open, Index{1}) == "is an integer, not a number");
     CHECK(value_problem(integer("n", "").at_least(1), Index{0}) == "is 0, must be at least 1");
     CHECK(value_problem(integer("n", ""), true) == "is a boolean, not an integer");

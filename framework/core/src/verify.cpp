@@ -231,6 +231,24 @@ std::optional<Refutation> Verifier::judge(Index query, const RowMeasures& m) con
     return Refutation{.condition = Condition::leakage, .row = query, .key = m.leakage_key, .log_excess = excess};
 }
 
+std::optional<Refutation> Verifier::judge(const Measures& m) const {
+    const double excess = log_excess(m.log_ratio, m.log_leakage, criterion_);
+    if (excess > 0) {
+        const bool by_ratio = m.log_ratio - criterion_.log_ratio == excess;
+        return Refutation{.condition = by_ratio ? Condition::ratio : Condition::leakage,
+                          .row = (by_ratio ? m.ratio_row : m.leakage_row).value_or(0),
+                          .key = by_ratio ? std::nullopt : m.leakage_key,
+                          .log_excess = excess};
+    }
+    if (criterion_.total_variation && m.total_variation_max > *criterion_.total_variation) {
+        return Refutation{.condition = Condition::total_variation,
+                          .row = m.total_variation_row.value_or(0),
+                          .key = std::nullopt,
+                          .log_excess = m.total_variation_max - *criterion_.total_variation};
+    }
+    return std::nullopt;
+}
+
 void Verifier::measure_block(const Logits& logits, const RowNorms& norms, std::span<const Index> queries, Depth depth,
                              Workspace& work, std::span<RowMeasures> out) const {
     const Index m = logits.x1.cols;

@@ -24,16 +24,6 @@ Solution measured(const Verifier& verifier, Index query_dim, Index sample, Matri
     return out;
 }
 
-std::optional<Refutation> refuted_by_variation(const Criterion& criterion, const Measures& m) {
-    if (!criterion.total_variation || m.total_variation_max <= *criterion.total_variation) {
-        return std::nullopt;
-    }
-    return Refutation{.condition = Condition::total_variation,
-                      .row = m.total_variation_row.value_or(0),
-                      .key = std::nullopt,
-                      .log_excess = m.total_variation_max - *criterion.total_variation};
-}
-
 /// A few rows with their unscaled logits over all keys, kept up to date as columns are added.
 class Probes {
 public:
@@ -157,14 +147,27 @@ public:
         attempt.refuted_by = verifier_.refute(logits, norms_, &riskiest);
         if (attempt.refuted_by) {
             probes_.add(riskiest, what_.backend, logits.x1, logits.x2);
-        } else if (what_.criterion.total_variation) {
-            attempt.refuted_by = refuted_by_variation(what_.criterion, verifier_.measure(logits));
+            return attempt;
+        }
+        // What is handed out is scaled entry by entry, which rounds once more: its own measures have the last word.
+        passed_ = scaled_solution(query_dim);
+        attempt.refuted_by = verifier_.judge(passed_->measures);
+        if (attempt.refuted_by) {
+            passed_.reset();
         }
         return attempt;
     }
 
     std::optional<Solution> solution(Index query_dim) override {
+        if (passed_ && passed_->query_dim == query_dim) {
+            return std::exchange(passed_, std::nullopt);
+        }
         grow_to(query_dim);
+        return scaled_solution(query_dim);
+    }
+
+private:
+    Solution scaled_solution(Index query_dim) {
         const double side = family_->side_scale(query_dim);
         const auto scaled = [&](MatrixView<double> from) {
             Matrix<double> to(from.rows, from.cols);
@@ -178,7 +181,6 @@ public:
                         *family_);
     }
 
-private:
     void grow_to(Index query_dim) {
         const Index have = x1_.cols();
         if (query_dim > have) {
@@ -197,6 +199,7 @@ private:
     RowNorms norms_;  ///< of the first normed_ columns
     Index normed_ = 0;
     Probes probes_;
+    std::optional<Solution> passed_;  ///< of the last dimension that passed
 };
 
 class FreshWalk final : public Walk {
@@ -211,7 +214,7 @@ public:
             const Logits logits{.x1 = std::as_const(x1_).view(), .x2 = std::as_const(x2_).view()};
             attempt.refuted_by = verifier_.refute(logits, RowNorms(logits));
             if (!attempt.refuted_by && what_.criterion.total_variation) {
-                attempt.refuted_by = refuted_by_variation(what_.criterion, verifier_.measure(logits));
+                attempt.refuted_by = verifier_.judge(verifier_.measure(logits));
             }
         }
         return attempt;

@@ -4,22 +4,43 @@
 
 #include <array>
 #include <ostream>
+#include <system_error>
 
 #include "attnspan/error.hpp"
+#include "attnspan/experiment/run_directory.hpp"
 #include "attnspan/io/atomic.hpp"
 #include "attnspan/io/npy.hpp"
 #include "attnspan/matrix.hpp"
 
 namespace attnspan::experiment {
 
-void require_row_table_name(const std::filesystem::path& path) {
+namespace {
+
+void require_known_ending(const std::filesystem::path& path) {
     if (path.extension() != ".csv" && path.extension() != ".npy") {
         throw Error(ErrorKind::usage, fmt::format("--rows {}: the name must end in .csv or .npy", path.string()));
     }
 }
 
+}  // namespace
+
+void require_row_table_place(const std::filesystem::path& path, const std::filesystem::path& run_directory) {
+    namespace fs = std::filesystem;
+    require_known_ending(path);
+    const fs::path folder = fs::absolute(path).lexically_normal().parent_path();
+    if (!run_directory.empty() && folder == fs::absolute(run_directory).lexically_normal()) {
+        return;
+    }
+    std::error_code ignored;
+    if (!fs::is_directory(folder, ignored)) {
+        throw Error(ErrorKind::resource,
+                    fmt::format("--rows {}: there is no folder {}", path.string(), folder.string()));
+    }
+    require_writable_parent(path, fmt::format("--rows {}", path.string()));
+}
+
 void write_row_table(const std::filesystem::path& path, const std::vector<core::RowMeasures>& rows) {
-    require_row_table_name(path);
+    require_known_ending(path);
     if (path.extension() == ".npy") {
         Matrix<double> table(static_cast<Index>(rows.size()), 6);
         for (Index i = 0; i < table.rows(); ++i) {

@@ -51,9 +51,6 @@ CASES = [
           "query_dim = 1000000000000\nresample = true\n", "1000000000000", *ESTIMATE),
     large("orthogonal projection of a large matrix",
           target("permutation", 100000) + '[search]\nmethod = "fixed"\nquery_dim = 100000\n', "100000", *ESTIMATE),
-    large("grid of more dimensions than memory holds",
-          target("permutation", 8) + '[construction.projection]\nplugin = "gaussian"\n[search]\nstep = 1\n'
-          "stop = 1000000000000000\n", "search", "1000000000000000", address_space=4 * GIB),
     large("dense copy of a large target", target("permutation", 10**5), "100000 x 100000", "a.npy", ".mtx", *ESTIMATE,
           words="target run.toml --write a.npy"),
     large("Matrix Market file that announces more rows than memory holds", "", "1000000000000 rows", *ESTIMATE,

@@ -80,6 +80,8 @@ public:
 
     /// The refutation that a row's measures amount to, if any.
     [[nodiscard]] std::optional<Refutation> judge(Index query, const RowMeasures& measures) const;
+    /// The same for a whole result, total variation included where the criterion limits it.
+    [[nodiscard]] std::optional<Refutation> judge(const Measures& measures) const;
 
 private:
     struct Workspace;

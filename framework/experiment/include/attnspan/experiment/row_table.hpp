@@ -12,7 +12,8 @@ namespace attnspan::experiment {
 /// @throws Error(usage) for another ending, Error(resource)
 void write_row_table(const std::filesystem::path& path, const std::vector<core::RowMeasures>& rows);
 
-/// The check on the ending alone, for before the work. @throws Error(usage)
-void require_row_table_name(const std::filesystem::path& path);
+/// Checks, before the work, that the table can be written: the ending, and a folder that is there or will be made as
+/// `run_directory` (which may be empty). @throws Error(usage), Error(resource)
+void require_row_table_place(const std::filesystem::path& path, const std::filesystem::path& run_directory);
 
 }  // namespace attnspan::experiment

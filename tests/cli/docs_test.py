@@ -1,0 +1,98 @@
+"""Every command that README.md and docs/ show runs, in the order in which they show them, and every example configuration."""
+
+import os
+import re
+import subprocess
+import unittest
+
+import numpy
+
+import places
+import support
+
+
+def commands(document):
+    """The indented command lines of a document, continuation lines joined."""
+    text = (places.SOURCE / document).read_text().replace("\\\n", " ")
+    return [line.strip() for line in text.splitlines()
+            if re.match(r"    (attnspan [a-z]|\./bootstrap run |g\+\+ -std)", line)]
+
+
+def fixtures(folder):
+    """The files that commands of the guide take for given: a map, its queries and keys, and a stack of such maps."""
+    random = numpy.random.default_rng(1)
+    queries, keys = random.standard_normal((2, 24, 8))
+    logits = numpy.where(numpy.tri(24) > 0, 0.125 * queries @ keys.T, -numpy.inf)
+    weights = numpy.exp(logits) / numpy.exp(logits).sum(axis=1, keepdims=True)
+    for name, array in (("q", queries), ("k", keys), ("map", weights), ("heads", numpy.stack([weights] * 4))):
+        numpy.save(folder / f"{name}.npy", array)
+
+
+class Documents(places.InFolder):
+    def shell(self, line):
+        """Runs a shown line as a shell would, with the program on the path."""
+        tools = self.folder / "tools"
+        tools.mkdir(exist_ok=True)
+        if not (tools / "attnspan").exists():
+            (tools / "attnspan").symlink_to(support.PROGRAM)
+        environment = dict(os.environ, PATH=f"{tools}:{os.environ['PATH']}")
+        return subprocess.run(["bash", "-o", "pipefail", "-c", line.replace("./bootstrap run", "attnspan run")],
+                              cwd=self.folder, env=environment, capture_output=True, text=True, timeout=200)
+
+    def run_all(self, document, least):
+        lines = commands(document)
+        self.assertGreaterEqual(len(lines), least, "the commands are not where the test looks for them")
+        for line in lines:
+            with self.subTest(line):
+                done = self.shell(line)
+                self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+
+    def setUp(self):
+        super().setUp()
+        (self.folder / "configs").symlink_to(places.SOURCE / "configs")
+        (self.folder / "framework").symlink_to(places.SOURCE / "framework")
+        fixtures(self.folder)
+
+    def test_the_commands_of_the_readme_run(self):
+        self.run_all("README.md", 7)
+
+    def test_the_readme_shows_what_the_quick_start_prints(self):
+        done = self.shell("attnspan run configs/quickstart.toml")
+        shown = (places.SOURCE / "README.md").read_text()
+        for line in done.stdout.splitlines():
+            if line and not line.startswith("  search"):  # the time differs
+                self.assertIn("    " + line, shown)
+
+    def test_the_commands_of_the_guide_run(self):
+        self.run_all("docs/guide.md", 6)
+
+    @unittest.skipIf(os.environ.get("ATTNSPAN_SANITIZED"), "a plugin built without the program's sanitizer is refused")
+    def test_the_plugin_of_the_authors_guide_builds_and_runs(self):
+        text = (places.SOURCE / "docs/plugin-authors.md").read_text()
+        (self.folder / "ring.cpp").write_text(re.search(r"```cpp\n(.*?)```", text, re.S).group(1))
+        toml = re.search(r"`ring\.toml`:\n\n((?:    .*\n|\n)+)", text).group(1)
+        (self.folder / "ring.toml").write_text(re.sub(r"^    ", "", toml, flags=re.M))
+        self.run_all("docs/plugin-authors.md", 4)
+
+
+class Configurations(places.InFolder):
+    def test_every_example_runs(self):
+        fixtures(self.folder)
+        examples = sorted((places.SOURCE / "configs").glob("*.toml"))
+        self.assertGreaterEqual(len(examples), 4)
+        for example in examples:
+            with self.subTest(example.name):
+                path = ["--set", "target.path=map.npy", "--set", "mode.plugin=causal"]
+                extra = path if example.stem == "attention-map" else []
+                self.run_ok("run", example, *extra, seconds=200)
+                self.assertTrue((self.folder / "runs" / example.stem / "result.json").is_file())
+
+    def test_every_example_opens_with_its_question(self):
+        for example in (places.SOURCE / "configs").glob("*.toml"):
+            first = example.read_text().split("\n\n")[0].split("#\n")[0]
+            self.assertTrue(first.startswith("# "), example.name)
+            self.assertIn("?", first, example.name)
+
+
+if __name__ == "__main__":
+    unittest.main()

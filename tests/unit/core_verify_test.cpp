@@ -1,6 +1,7 @@
 #include "attnspan/core/verify.hpp"
 
 #include <doctest/doctest.h>
+#include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
@@ -204,6 +205,7 @@ TEST_CASE("a refutation names the worst row of the first block that has one, wha
     const auto& row = rows[static_cast<std::size_t>(expected->row)];
     CHECK(core::log_excess(row.log_ratio, row.log_leakage, limits) == doctest::Approx(expected->log_excess));
     for (int repeat = 0; repeat < 20; ++repeat) {
+        const tbb::global_control four(tbb::global_control::max_allowed_parallelism, 4);
         tbb::task_arena several(4);
         const auto got = several.execute([&] { return verifier.refute(logits, core::RowNorms(logits)); });
         REQUIRE(got);
@@ -260,4 +262,60 @@ TEST_CASE("inputs that are not finite, or overflow, are refused") {
         CHECK_THROWS_WITH_AS((void)Verifier(problem, backend, limits).measure({.x1 = x2.view(), .x2 = x1.view()}),
                              doctest::Contains("not finite"), Error);
     }
+}
+
+TEST_CASE("screening in single precision gives the verdict of double precision, however near the limit") {
+    const NaiveBackend backend;
+    const Index n = 50;
+    const Index m = 12;
+    const VisibleRanges all = bidirectional(n, n);
+    int single_alone_errs = 0;
+    int passed = 0;
+    int failed = 0;
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        const Problem problem = core::encode(sparse(random_target(n, n, all, 3, seed)), all, {});
+        const Matrix<double> x1 = random_matrix(n, m, 2 * seed);
+        const Matrix<double> x2 = random_matrix(n, m, 2 * seed + 1);
+        const auto rounded = [](const Matrix<double>& x) {
+            Matrix<float> out(x.rows(), x.cols());
+            std::transform(x.data(), x.data() + x.rows() * x.cols(), out.data(),
+                           [](double v) { return static_cast<float>(v); });
+            return out;
+        };
+        const auto widened = [](const Matrix<float>& x) {
+            Matrix<double> out(x.rows(), x.cols());
+            std::copy(x.data(), x.data() + x.rows() * x.cols(), out.data());
+            return out;
+        };
+        const Matrix<float> s1 = rounded(x1);
+        const Matrix<float> s2 = rounded(x2);
+        const Matrix<double> w1 = widened(s1);
+        const Matrix<double> w2 = widened(s2);
+        const core::Logits plain{.x1 = x1.view(), .x2 = x2.view()};
+        const core::Logits screened{
+            .x1 = x1.view(), .x2 = x2.view(), .scale = 1, .x1_single = s1.view(), .x2_single = s2.view()};
+        const core::RowNorms norms(plain);
+        const Measures found = Verifier(problem, backend, criterion(1e300, 1e300)).measure(plain);
+        for (const double nudge : {0.0, 1e-16, 1e-12, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-3}) {
+            for (const double sign : {-1.0, 1.0}) {
+                for (const bool by_ratio : {false, true}) {
+                    const core::Criterion limits{
+                        .log_ratio = by_ratio ? found.log_ratio * (1 + sign * nudge) : 1e300,
+                        .log_leakage = by_ratio ? 1e300 : found.log_leakage * (1 + sign * nudge),
+                        .total_variation = std::nullopt};
+                    const Verifier verifier(problem, backend, limits);
+                    const bool expected = verifier.refute(plain, norms).has_value();
+                    const auto got = verifier.refute(screened, norms);
+                    REQUIRE(got.has_value() == expected);
+                    (expected ? failed : passed) += 1;
+                    const Measures alone = verifier.measure({.x1 = w1.view(), .x2 = w2.view()});
+                    single_alone_errs += passes(alone, limits) == expected;
+                }
+            }
+        }
+    }
+    // The test looks where it says: rounding to single precision alone would have erred often.
+    CHECK(single_alone_errs > 200);
+    CHECK(passed > 500);
+    CHECK(failed > 500);
 }

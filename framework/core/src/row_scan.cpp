@@ -40,10 +40,11 @@ constexpr Index lanes = 32;
     return x < -700.0 ? 0.0 : p * power;
 }
 
-[[gnu::always_inline]] inline double maximum_body(const double* s, Index count) {
-    double best[lanes];
-    for (double& b : best) {
-        b = -std::numeric_limits<double>::infinity();
+template <class T>
+[[gnu::always_inline]] inline T maximum_body(const T* s, Index count) {
+    T best[lanes];
+    for (T& b : best) {
+        b = -std::numeric_limits<T>::infinity();
     }
     Index i = 0;
     for (; i + lanes <= count; i += lanes) {
@@ -54,8 +55,8 @@ constexpr Index lanes = 32;
     for (Index l = 0; i < count; ++i, ++l) {
         best[l] = s[i] > best[l] ? s[i] : best[l];
     }
-    double out = best[0];
-    for (const double b : best) {
+    T out = best[0];
+    for (const T b : best) {
         out = b > out ? b : out;
     }
     return out;
@@ -86,10 +87,12 @@ constexpr Index lanes = 32;
 }
 
 #if defined(__x86_64__)
-[[gnu::target("avx512f")]] double maximum_avx512(const double* s, Index count) {
+template <class T>
+[[gnu::target("avx512f")]] T maximum_avx512(const T* s, Index count) {
     return maximum_body(s, count);
 }
-[[gnu::target("avx2")]] double maximum_avx2(const double* s, Index count) {
+template <class T>
+[[gnu::target("avx2")]] T maximum_avx2(const T* s, Index count) {
     return maximum_body(s, count);
 }
 [[gnu::target("avx512f")]] double sum_exp_avx512(const double* s, Index count, double shift) {
@@ -106,9 +109,8 @@ constexpr Index lanes = 32;
 }
 #endif
 
-}  // namespace
-
-double maximum(const double* s, Index count) {
+template <class T>
+T maximum_here(const T* s, Index count) {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f")) {
         return maximum_avx512(s, count);
@@ -118,6 +120,15 @@ double maximum(const double* s, Index count) {
     }
 #endif
     return maximum_body(s, count);
+}
+
+}  // namespace
+
+double maximum(const double* s, Index count) {
+    return maximum_here(s, count);
+}
+float maximum(const float* s, Index count) {
+    return maximum_here(s, count);
 }
 
 double sum_exp(const double* s, Index count, double shift) {
@@ -142,14 +153,6 @@ void add_squares(const double* x, Index count, double* squares) {
     }
 #endif
     add_squares_body(x, count, squares);
-}
-
-Index position_of(const double* s, Index count, double value) {
-    Index i = 0;
-    while (i < count && s[i] != value) {
-        ++i;
-    }
-    return i;
 }
 
 }  // namespace attnspan::core

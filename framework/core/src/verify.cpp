@@ -13,92 +13,15 @@
 #include <utility>
 
 #include "attnspan/error.hpp"
+#include "block_scan.hpp"
 #include "compensated_dot.hpp"
 #include "row_scan.hpp"
 
 namespace attnspan::core {
 namespace {
 
-constexpr Index block_queries = 128;
-constexpr Index tile_keys = 1024;
+constexpr Index block_queries = 256;
 constexpr std::size_t most_risky = 32;
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-/// What the tiles of one row add up to. Keys come in ascending order.
-struct RowState {
-    double zero_max = minus_infinity;
-    Index zero_key = -1;
-    double zero_sum = 0;  ///< sum of exp(logit - zero_max) over the zeros seen so far
-
-    /// Takes in the logits tile[0 ..) of keys [keys.begin, keys.end), all visible, support entries masked by -infinity.
-    void add(const double* tile, KeyRange keys, bool with_sum) {
-        const double largest = maximum(tile, keys.size());
-        if (largest > zero_max) {
-            zero_sum *= std::exp(zero_max - largest);
-            zero_max = largest;
-            zero_key = keys.begin + position_of(tile, keys.size(), largest);
-        }
-        if (with_sum && zero_max > minus_infinity) {
-            zero_sum += sum_exp(tile, keys.size(), zero_max);
-        }
-    }
-};
-
-/// Ratio and leakage of a row from its support logits and its largest zero.
-RowMeasures limits_of(std::span<const double> support, std::span<const double> log_weights, const RowState& state) {
-    double least_error = infinity;
-    double largest_error = -infinity;
-    double least_logit = infinity;
-    for (std::size_t t = 0; t < support.size(); ++t) {
-        const double error = support[t] - log_weights[t];
-        least_error = std::min(least_error, error);
-        largest_error = std::max(largest_error, error);
-        least_logit = std::min(least_logit, support[t]);
-    }
-    return {.log_ratio = largest_error - least_error,
-            .log_leakage = state.zero_max - least_logit,
-            .leakage_key = state.zero_key};
-}
-
-/// Adds what the softmax of the row does: P against A divided by its row sum.
-void add_softmax(std::span<const double> support, std::span<const double> log_weights, const RowState& state,
-                 RowMeasures& out) {
-    const double largest = std::max(state.zero_max, *std::max_element(support.begin(), support.end()));
-    const double largest_weight = *std::max_element(log_weights.begin(), log_weights.end());
-    double on_support = 0;
-    double weights = 0;
-    for (std::size_t t = 0; t < support.size(); ++t) {
-        on_support += std::exp(support[t] - largest);
-        weights += std::exp(log_weights[t] - largest_weight);
-    }
-    const double on_zeros = state.zero_key < 0 ? 0 : state.zero_sum * std::exp(state.zero_max - largest);
-    const double total = on_support + on_zeros;
-    double difference = on_zeros / total;
-    for (std::size_t t = 0; t < support.size(); ++t) {
-        difference +=
-            std::abs(std::exp(support[t] - largest) / total - std::exp(log_weights[t] - largest_weight) / weights);
-    }
-    out.total_variation = difference / 2;
-    out.support_mass = on_support / total;
-}
-
-/// The part of a row's support that lies in a tile: entries [first, last) of the row.
-struct SupportPiece {
-    std::size_t first;
-    std::size_t last;
-};
-
-SupportPiece support_in(std::span<const Index> support, KeyRange tile) {
-    const auto first = std::lower_bound(support.begin(), support.end(), tile.begin);
-    const auto last = std::lower_bound(first, support.end(), tile.end);
-    return {static_cast<std::size_t>(first - support.begin()), static_cast<std::size_t>(last - support.begin())};
-}
-
-KeyRange intersect(KeyRange a, KeyRange b) {
-    const Index begin = std::max(a.begin, b.begin);
-    return {begin, std::max(begin, std::min(a.end, b.end))};
-}
-
 }  // namespace
 
 RowNorms::RowNorms(Index queries, Index keys)
@@ -128,12 +51,41 @@ double RowNorms::largest(const std::vector<double>& squares) {
     return std::sqrt(most);
 }
 
-/// Room for one block of rows; one per thread.
+/// Room for blocks of rows; one per thread.
 struct Verifier::Workspace {
-    std::vector<double> queries;  ///< the block's rows of x1, m x block
-    std::vector<double> tile;     ///< logits, keys x block: a query's logits lie side by side
-    std::vector<double> support;  ///< logits at the block's support entries, row after row
-    std::vector<RowState> rows;
+    BlockScan<double> in_double;
+    BlockScan<float> in_single;
+};
+
+/// How far a computed logit of a row may lie from the exact one, by the rounding of a product in `Unit` precision.
+///
+/// Any order of summation, with or without fused multiply-add, errs by at most gamma_m |x1|.|x2| (Higham, Accuracy and
+/// Stability of Numerical Algorithms, section 3.1); converting both factors and the scale to the precision adds a few
+/// more roundings, and accumulating over column blocks at most one for each column. The last term covers underflow.
+class Verifier::RoundingBound {
+public:
+    RoundingBound(const Logits& logits, const RowNorms& norms)
+        : norms_(norms),
+          x2_largest_(norms.x2_largest()),
+          scale_(std::abs(logits.scale)),
+          terms_(2.0 * static_cast<double>(logits.x1.cols) + 16),
+          one_(1 + norms.x1_largest() + x2_largest_) {}
+
+    [[nodiscard]] double in_double(Index query) const { return of(query, 0x1p-53, 0x1p-1022); }
+    [[nodiscard]] double in_single(Index query) const { return of(query, 0x1p-24, 0x1p-126); }
+    /// Whether single precision can hold what is to be multiplied, far from overflow.
+    [[nodiscard]] bool fits_single() const { return one_ < 1e15 && scale_ < 1e15 && one_ * one_ * scale_ < 1e30; }
+
+private:
+    [[nodiscard]] double of(Index query, double unit, double tiny) const {
+        return terms_ * scale_ * (unit * norms_.x1(query) * x2_largest_ + tiny * one_);
+    }
+
+    const RowNorms& norms_;
+    double x2_largest_;
+    double scale_;
+    double terms_;
+    double one_;
 };
 
 Verifier::Verifier(const Problem& problem, const Backend& backend, const Criterion& criterion)
@@ -157,19 +109,12 @@ void Verifier::require_bounded(const Logits& logits, const RowNorms& norms) {
     }
 }
 
-bool Verifier::near_limit(const Logits& logits, const RowNorms& norms, Index query, const RowMeasures& m,
-                          double largest_support) const {
-    // Any order of summation, with or without fused multiply-add, errs by at most gamma_m |x1|.|x2| (Higham, Accuracy
-    // and Stability of Numerical Algorithms, section 3.1); accumulating over column blocks adds at most one rounding a
-    // column.
-    constexpr double unit = 0x1p-53;
-    const double terms = 2.0 * static_cast<double>(logits.x1.cols) + 16;
-    const double logit_error = terms * unit * std::abs(logits.scale) * norms.x1(query) * norms.x2_largest();
+bool Verifier::near_limit(Index query, const RowMeasures& m, double logit_error, double largest_support) const {
     double largest_weight = 0;
     for (const double w : problem_.log_weights.row_values(query)) {
         largest_weight = std::max(largest_weight, w);
     }
-    const double slack = 2 * logit_error + 8 * unit * (std::abs(largest_support) + largest_weight);
+    const double slack = 2 * logit_error + 8 * 0x1p-53 * (largest_support + largest_weight);
     return std::abs(m.log_ratio - criterion_.log_ratio) <= slack ||
            std::abs(m.log_leakage - criterion_.log_leakage) <= slack;
 }
@@ -196,7 +141,7 @@ RowMeasures Verifier::decide_exactly(const Logits& logits, Index query, RowMeasu
     }
     RowState state;
     state.add(row.data(), visible, false);
-    const RowMeasures exact = limits_of(support, problem_.log_weights.row_values(query), state);
+    const RowMeasures exact = state.limits(support, problem_.log_weights.row_values(query));
     measured.log_ratio = exact.log_ratio;
     measured.log_leakage = exact.log_leakage;
     measured.leakage_key = exact.leakage_key;
@@ -215,9 +160,9 @@ RowMeasures Verifier::measure_row(const Logits& logits, const RowNorms& norms, I
     }
     RowState state;
     state.add(row.data() + visible.begin, visible, false);
-    const RowMeasures out = limits_of(support, problem_.log_weights.row_values(query), state);
-    const double largest = *std::max_element(support.begin(), support.end());
-    return near_limit(logits, norms, query, out, largest) ? decide_exactly(logits, query, out) : out;
+    const RowMeasures out = state.limits(support, problem_.log_weights.row_values(query));
+    const double error = RoundingBound(logits, norms).in_double(query);
+    return near_limit(query, out, error, state.largest_support) ? decide_exactly(logits, query, out) : out;
 }
 
 std::optional<Refutation> Verifier::judge(Index query, const RowMeasures& m) const {
@@ -249,74 +194,59 @@ std::optional<Refutation> Verifier::judge(const Measures& m) const {
     return std::nullopt;
 }
 
-void Verifier::measure_block(const Logits& logits, const RowNorms& norms, std::span<const Index> queries, Depth depth,
-                             Workspace& work, std::span<RowMeasures> out) const {
-    const Index m = logits.x1.cols;
-    const auto count = static_cast<Index>(queries.size());
-    KeyRange keys{problem_.keys(), 0};
-    Index entries = 0;
-    for (const Index i : queries) {
-        keys.begin = std::min(keys.begin, problem_.visible[i].begin);
-        keys.end = std::max(keys.end, problem_.visible[i].end);
-        entries += problem_.log_weights.row_nonzeros(i);
-    }
-    work.queries.resize(static_cast<std::size_t>(m * count));
-    work.tile.resize(static_cast<std::size_t>(tile_keys * count));
-    work.support.resize(static_cast<std::size_t>(entries));
-    work.rows.assign(queries.size(), {});
-    const MatrixView<double> gathered{work.queries.data(), m, count, m};
-    for (Index c = 0; c < m; ++c) {
-        for (Index r = 0; r < count; ++r) {
-            gathered(c, r) = logits.x1(queries[static_cast<std::size_t>(r)], c);
-        }
-    }
-
-    for (Index k0 = keys.begin; k0 < keys.end; k0 += tile_keys) {
-        const KeyRange tile_range{k0, std::min(k0 + tile_keys, keys.end)};
-        const MatrixView<double> tile{work.tile.data(), tile_range.size(), count, tile_range.size()};
-        backend_.multiply(logits.scale, Op::none, logits.x2.row_block(tile_range.begin, tile_range.end), Op::none,
-                          gathered, 0.0, tile);
-        double* support = work.support.data();
-        for (Index r = 0; r < count; ++r) {
-            const Index i = queries[static_cast<std::size_t>(r)];
-            const KeyRange seen = intersect(problem_.visible[i], tile_range);
-            const auto support_keys = problem_.log_weights.row_columns(i);
-            const SupportPiece piece = support_in(support_keys, tile_range);
-            double* logit = tile.column(r) - tile_range.begin;
-            for (std::size_t t = piece.first; t < piece.last; ++t) {
-                support[t] = logit[support_keys[t]];
-                logit[support_keys[t]] = minus_infinity;
-            }
-            work.rows[static_cast<std::size_t>(r)].add(logit + seen.begin, seen, depth == Depth::softmax);
-            support += support_keys.size();
-        }
-    }
-
-    std::size_t begin = 0;
+void Verifier::measure_block(const Logits& logits, const RoundingBound& bound, std::span<const Index> queries,
+                             bool softmax, Workspace& work, std::span<RowMeasures> out) const {
+    work.in_double.measure(problem_, backend_, logits.x1, logits.x2, logits.scale, queries, softmax, out);
     for (std::size_t r = 0; r < queries.size(); ++r) {
-        const auto weights = problem_.log_weights.row_values(queries[r]);
-        const std::span<const double> support = std::span(work.support).subspan(begin, weights.size());
-        begin += weights.size();
-        out[r] = limits_of(support, weights, work.rows[r]);
-        if (depth == Depth::softmax) {
-            add_softmax(support, weights, work.rows[r], out[r]);
-        }
-        if (near_limit(logits, norms, queries[r], out[r], *std::max_element(support.begin(), support.end()))) {
+        const double error = bound.in_double(queries[r]);
+        if (near_limit(queries[r], out[r], error, work.in_double.state(r).largest_support)) {
             out[r] = decide_exactly(logits, queries[r], out[r]);
         }
+    }
+}
+
+void Verifier::screen_block(const Logits& logits, const RoundingBound& bound, std::span<const Index> queries,
+                            Workspace& work, std::span<RowMeasures> out) const {
+    if (logits.x1_single.data == nullptr || !bound.fits_single()) {
+        measure_block(logits, bound, queries, false, work, out);
+        return;
+    }
+    work.in_single.measure(problem_, backend_, logits.x1_single, logits.x2_single, static_cast<float>(logits.scale),
+                           queries, false, out);
+    // What single precision cannot decide is measured again, and so is the worst row, for an exact record.
+    std::vector<Index> undecided;
+    std::vector<std::size_t> places;
+    std::size_t worst = 0;
+    const auto excess = [&](std::size_t r) { return log_excess(out[r].log_ratio, out[r].log_leakage, criterion_); };
+    for (std::size_t r = 0; r < queries.size(); ++r) {
+        worst = excess(r) > excess(worst) ? r : worst;
+        if (near_limit(queries[r], out[r], bound.in_single(queries[r]), work.in_single.state(r).largest_support)) {
+            undecided.push_back(queries[r]);
+            places.push_back(r);
+        }
+    }
+    if (excess(worst) > 0 && std::find(places.begin(), places.end(), worst) == places.end()) {
+        undecided.push_back(queries[worst]);
+        places.push_back(worst);
+    }
+    std::vector<RowMeasures> decided(undecided.size());
+    measure_block(logits, bound, undecided, false, work, decided);
+    for (std::size_t t = 0; t < places.size(); ++t) {
+        out[places[t]] = decided[t];
     }
 }
 
 Measures Verifier::measure(const Logits& logits, std::vector<RowMeasures>* rows) const {
     const RowNorms norms(logits);
     require_bounded(logits, norms);
+    const RoundingBound bound(logits, norms);
     std::vector<RowMeasures> all(constrained_.size());
     tbb::enumerable_thread_specific<Workspace> workspaces;
     const auto blocks = static_cast<Index>((constrained_.size() + block_queries - 1) / block_queries);
     tbb::parallel_for(Index{0}, blocks, [&](Index b) {
         const auto first = static_cast<std::size_t>(b * block_queries);
         const std::size_t count = std::min(static_cast<std::size_t>(block_queries), constrained_.size() - first);
-        measure_block(logits, norms, std::span(constrained_).subspan(first, count), Depth::softmax, workspaces.local(),
+        measure_block(logits, bound, std::span(constrained_).subspan(first, count), true, workspaces.local(),
                       std::span(all).subspan(first, count));
     });
 
@@ -357,6 +287,7 @@ Measures Verifier::measure(const Logits& logits, std::vector<RowMeasures>* rows)
 std::optional<Refutation> Verifier::refute(const Logits& logits, const RowNorms& norms,
                                            std::vector<Index>* riskiest) const {
     require_bounded(logits, norms);
+    const RoundingBound bound(logits, norms);
     struct Block {
         std::optional<Refutation> worst;
         std::vector<std::pair<double, Index>> risks;  ///< minus excess, row: ascending is riskiest first
@@ -376,7 +307,7 @@ std::optional<Refutation> Verifier::refute(const Logits& logits, const RowNorms&
             std::span(constrained_)
                 .subspan(first, std::min(static_cast<std::size_t>(block_queries), constrained_.size() - first));
         std::vector<RowMeasures> measures(queries.size());
-        measure_block(logits, norms, queries, Depth::limits, workspaces.local(), measures);
+        screen_block(logits, bound, queries, workspaces.local(), measures);
         Block& block = blocks[static_cast<std::size_t>(b)];
         for (std::size_t r = 0; r < queries.size(); ++r) {
             const std::optional<Refutation> one = judge(queries[r], measures[r]);

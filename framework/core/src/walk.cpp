@@ -24,6 +24,13 @@ Solution measured(const Verifier& verifier, Index query_dim, Index sample, Matri
     return out;
 }
 
+void round_to_single(ConstMatrixView<double> from, MatrixView<float> to) {
+    for (Index j = 0; j < from.cols; ++j) {
+        std::transform(from.column(j), from.column(j) + from.rows, to.column(j),
+                       [](double x) { return static_cast<float>(x); });
+    }
+}
+
 /// A few rows with their unscaled logits over all keys, kept up to date as columns are added.
 class Probes {
 public:
@@ -114,6 +121,8 @@ public:
           family_(what.construction.family(what.stream(sample, 0))),
           x1_(what.problem.queries()),
           x2_(what.problem.keys()),
+          x1_single_(what.problem.queries()),
+          x2_single_(what.problem.keys()),
           norms_(what.problem.queries(), what.problem.keys()),
           probes_(what.problem.keys(),
                   hardest_rows(what.problem, what.construction.traits(), verifier.constrained_rows())) {}
@@ -122,7 +131,11 @@ public:
         grow_to(query_dim);
         Attempt attempt{.query_dim = query_dim, .sample = sample_, .refuted_by = std::nullopt, .infeasible = {}};
         const double side = family_->side_scale(query_dim);
-        const Logits logits{.x1 = x1_.first(query_dim), .x2 = x2_.first(query_dim), .scale = side * side};
+        const Logits logits{.x1 = x1_.first(query_dim),
+                            .x2 = x2_.first(query_dim),
+                            .scale = side * side,
+                            .x1_single = x1_single_.first(query_dim),
+                            .x2_single = x2_single_.first(query_dim)};
         if (query_dim < normed_) {
             norms_ = RowNorms(what_.problem.queries(), what_.problem.keys());
             normed_ = 0;
@@ -187,6 +200,10 @@ private:
             x1_.append(query_dim - have);
             x2_.append(query_dim - have);
             family_->columns(have, x1_.range(have, query_dim), x2_.range(have, query_dim));
+            x1_single_.append(query_dim - have);
+            x2_single_.append(query_dim - have);
+            round_to_single(x1_.range(have, query_dim), x1_single_.range(have, query_dim));
+            round_to_single(x2_.range(have, query_dim), x2_single_.range(have, query_dim));
         }
     }
 
@@ -194,8 +211,10 @@ private:
     const Verifier& verifier_;
     Index sample_;
     std::unique_ptr<EmbeddingFamily> family_;
-    GrowingColumns x1_;
-    GrowingColumns x2_;
+    GrowingColumns<double> x1_;
+    GrowingColumns<double> x2_;
+    GrowingColumns<float> x1_single_;
+    GrowingColumns<float> x2_single_;
     RowNorms norms_;  ///< of the first normed_ columns
     Index normed_ = 0;
     Probes probes_;
@@ -211,7 +230,15 @@ public:
         Attempt attempt{.query_dim = query_dim, .sample = sample_, .refuted_by = std::nullopt, .infeasible = {}};
         attempt.infeasible = embed(query_dim);
         if (attempt.infeasible.empty()) {
-            const Logits logits{.x1 = std::as_const(x1_).view(), .x2 = std::as_const(x2_).view()};
+            Matrix<float> x1_single(x1_.rows(), query_dim);
+            Matrix<float> x2_single(x2_.rows(), query_dim);
+            round_to_single(std::as_const(x1_).view(), x1_single.view());
+            round_to_single(std::as_const(x2_).view(), x2_single.view());
+            const Logits logits{.x1 = std::as_const(x1_).view(),
+                                .x2 = std::as_const(x2_).view(),
+                                .scale = 1,
+                                .x1_single = std::as_const(x1_single).view(),
+                                .x2_single = std::as_const(x2_single).view()};
             attempt.refuted_by = verifier_.refute(logits, RowNorms(logits));
             if (!attempt.refuted_by && what_.criterion.total_variation) {
                 attempt.refuted_by = verifier_.judge(verifier_.measure(logits));
@@ -242,8 +269,9 @@ private:
         const Index keys = what_.problem.keys();
         x1_ = {};
         x2_ = {};
-        require_memory(static_cast<double>(queries + keys) * static_cast<double>(query_dim) * sizeof(double),
-                       "an embedding of " + std::to_string(queries + keys) + " x " + std::to_string(query_dim));
+        require_memory(
+            static_cast<double>(queries + keys) * static_cast<double>(query_dim) * (sizeof(double) + sizeof(float)),
+            "an embedding of " + std::to_string(queries + keys) + " x " + std::to_string(query_dim));
         x1_ = Matrix<double>(queries, query_dim);
         x2_ = Matrix<double>(keys, query_dim);
         EmbedOutcome outcome = family_->embed(x1_.view(), x2_.view());

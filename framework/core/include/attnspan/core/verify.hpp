@@ -17,6 +17,9 @@ struct Logits {
     ConstMatrixView<double> x1;
     ConstMatrixView<double> x2;
     double scale = 1;
+    /// The same factors rounded to single precision, or empty. With them refute() is faster; its verdict is the same.
+    ConstMatrixView<float> x1_single{};
+    ConstMatrixView<float> x2_single{};
 };
 
 /// Euclidean norms of the rows of x1 and x2. Kept apart so that a search that grows x1 and x2 column by column can
@@ -85,13 +88,16 @@ public:
 
 private:
     struct Workspace;
-    enum class Depth { limits, softmax };
+    class RoundingBound;
 
-    void measure_block(const Logits& logits, const RowNorms& norms, std::span<const Index> queries, Depth depth,
+    void measure_block(const Logits& logits, const RoundingBound& bound, std::span<const Index> queries, bool softmax,
                        Workspace& work, std::span<RowMeasures> out) const;
+    /// Ratio and leakage, in single precision where that decides.
+    void screen_block(const Logits& logits, const RoundingBound& bound, std::span<const Index> queries, Workspace& work,
+                      std::span<RowMeasures> out) const;
     [[nodiscard]] RowMeasures decide_exactly(const Logits& logits, Index query, RowMeasures measured) const;
-    [[nodiscard]] bool near_limit(const Logits& logits, const RowNorms& norms, Index query, const RowMeasures& m,
-                                  double largest_support) const;
+    /// Whether a logit error of this size could tip the verdict on the row.
+    [[nodiscard]] bool near_limit(Index query, const RowMeasures& m, double logit_error, double largest_support) const;
     static void require_bounded(const Logits& logits, const RowNorms& norms);
 
     const Problem& problem_;

@@ -30,8 +30,8 @@ inline Svd empty_svd(Index rows, Index cols) {
 /// Refuses a factorisation of a rows x cols matrix whose full square factors and work space do not fit into memory.
 /// @throws Error(resource)
 inline void require_factorization_memory(const std::string& operation, Index rows, Index cols) {
-    const double r = static_cast<double>(rows);
-    const double c = static_cast<double>(cols);
+    const auto r = static_cast<double>(rows);
+    const auto c = static_cast<double>(cols);
     const double least = std::min(r, c);
     require_memory(sizeof(double) * (2 * r * r + 2 * c * c + 2 * r * c + 3 * least * least),
                    operation + " of a " + shape_text(rows, cols) + " matrix");

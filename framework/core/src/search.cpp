@@ -82,7 +82,7 @@ public:
     }
 
 private:
-    std::unique_ptr<Walk> make_walk(Index sample) const {
+    [[nodiscard]] std::unique_ptr<Walk> make_walk(Index sample) const {
         return nested_ ? nested_walk(what_, verifier_, sample) : fresh_walk(what_, verifier_, sample, plan_.resample);
     }
 

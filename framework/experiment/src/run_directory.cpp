@@ -58,7 +58,7 @@ fs::path choose_run_directory(const std::optional<fs::path>& out, const std::str
             throw Error(ErrorKind::usage, "--out is empty; name a folder");
         }
         // "runs/a/" names runs/a
-        const fs::path path = out->has_filename() ? *out : out->parent_path();
+        fs::path path = out->has_filename() ? *out : out->parent_path();
         require_writable_parent(path, fmt::format("--out {}", path.string()));
         if (!fs::exists(fs::symlink_status(path, ignored))) {
             return path;

@@ -17,7 +17,7 @@ namespace attnspan::runtime {
 namespace {
 
 std::string joined(const std::string& path, const std::string& key) {
-    return path.empty() ? key : path + '.' + key;
+    return path.empty() ? key : fmt::format("{}.{}", path, key);
 }
 
 std::vector<std::string> names_of(const ParameterSpecs& specs) {
@@ -96,7 +96,7 @@ public:
 
     void take(const ConfigTable& table, const std::string& prefix) {
         for (const auto& [key, node] : table) {
-            const std::string name = prefix.empty() ? key : prefix + '.' + key;
+            const std::string name = joined(prefix, key);
             const auto spec =
                 std::find_if(specs_.begin(), specs_.end(), [&](const ParameterSpec& s) { return s.name == name; });
             if (spec != specs_.end()) {

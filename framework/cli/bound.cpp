@@ -10,6 +10,7 @@
 #include "attnspan/core/encode.hpp"
 #include "attnspan/encoding.hpp"
 #include "attnspan/error.hpp"
+#include "attnspan/experiment/result_json.hpp"
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "session.hpp"
@@ -30,6 +31,9 @@ Answer from_numbers(const CommandLine& line, const Tolerances& tolerances, doubl
     const auto length = line.optional<Index>("length");
     if (!length) {
         line.fail("--length is missing (or give a --target)");
+    }
+    if (line.has("slice") || !line.all("set").empty()) {
+        line.fail("--slice and --set go with a --target");
     }
     const Index nonzeros = line.get<Index>("nonzeros");
     const double variation = line.get<double>("variation");
@@ -117,7 +121,7 @@ int bound_command(const std::vector<std::string>& words) {
         } else {
             out["query_dim_status"] = "no finite bound";
         }
-        std::cout << out.dump(2) << '\n';
+        std::cout << experiment::text_of(out) << '\n';
         return 0;
     }
     const auto both = [](Index value) { return fmt::format("{} (hidden dimension d = {})", value, 2 * value); };

@@ -71,6 +71,9 @@ int main(int argc, char** argv) {
     } catch (const std::exception& e) {
         std::cerr << "attnspan: " << e.what() << '\n';
         return exit_code(ErrorKind::resource);
+    } catch (...) {
+        std::cerr << "attnspan: something that is no error was thrown, most likely by a plugin\n";
+        return exit_code(ErrorKind::plugin);
     }
     return code;
 }

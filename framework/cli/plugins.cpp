@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "attnspan/error.hpp"
+#include "attnspan/experiment/result_json.hpp"
 #include "attnspan/runtime/nearest.hpp"
 #include "attnspan/runtime/registry.hpp"
 #include "command_line.hpp"
@@ -98,7 +99,7 @@ int list(const std::vector<std::string>& words) {
             out["failures"].push_back(
                 {{"file", failure.file.string()}, {"stage", failure.stage}, {"reason", failure.reason}});
         }
-        std::cout << out.dump(2) << '\n';
+        std::cout << experiment::text_of(out) << '\n';
         return 0;
     }
     std::vector<std::vector<std::string>> rows{{"kind", "name", "version", "what it does"}};
@@ -172,7 +173,7 @@ int describe(const std::vector<std::string>& words) {
                                          {"range", range_text(spec)},
                                          {"help", spec.help}});
         }
-        std::cout << out.dump(2) << '\n';
+        std::cout << experiment::text_of(out) << '\n';
         return 0;
     }
     const runtime::PluginInfo& info = library->info();

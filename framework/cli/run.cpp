@@ -5,6 +5,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "attnspan/error.hpp"
 #include "attnspan/experiment/result_json.hpp"
 #include "attnspan/experiment/row_table.hpp"
 #include "attnspan/experiment/run_directory.hpp"
@@ -122,15 +123,25 @@ int run_command(const std::vector<std::string>& words) {
             config, {.threads = threads(line), .progress = [&](const core::SearchProgress& p) { progress.show(p); }});
     }();
     const nlohmann::ordered_json document = experiment::result_json(config, result);
-    if (!out) {
-        directory = experiment::choose_run_directory(out, config.name(), force);
-    }
-    const std::vector<std::string> files = experiment::write_run_directory(directory, force, config, result, document);
+    const std::vector<std::string> files = [&] {
+        while (true) {
+            try {
+                return experiment::write_run_directory(directory, force, config, result, document);
+            } catch (const Error&) {
+                // Somebody else may have taken the name meanwhile; the result is worth another one.
+                std::error_code ignored;
+                if (out || !std::filesystem::exists(directory, ignored)) {
+                    throw;
+                }
+                directory = experiment::choose_run_directory(out, config.name(), force);
+            }
+        }
+    }();
     if (const auto& shown = result.search.found ? result.search.found : result.search.best; rows && shown) {
         experiment::write_row_table(*rows, shown->rows);
     }
     if (line.has("json")) {
-        std::cout << document.dump(2) << '\n';
+        std::cout << experiment::text_of(document) << '\n';
     } else {
         print_outcome(config, result);
         std::cout << fmt::format("\n  files: {}/ ({})\n", directory.string(), fmt::join(files, ", "));

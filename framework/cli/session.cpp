@@ -6,7 +6,6 @@
 #include <boost/dll/runtime_symbol_info.hpp>
 #include <cstdlib>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "attnspan/error.hpp"
 
@@ -52,37 +51,17 @@ runtime::Registry open_registry(const CommandLine& line) {
 }
 
 runtime::ConfigDocument read_document(const CommandLine& line, const std::string& file) {
-    runtime::ConfigDocument document = runtime::ConfigDocument::read(file);
-    for (const std::string& assignment : line.all("set")) {
-        document.set(assignment);
-    }
-    return document;
-}
-
-Index threads(const CommandLine& line) {
-    if (!line.has("threads")) {
-        return tbb::info::default_concurrency();
-    }
-    const Index count = line.get<Index>("threads");
-    if (count < 1 || count > 4096) {
-        line.fail(fmt::format("--threads {}: use a number from 1 to 4096", count));
-    }
-    return count;
-}
-
-NamedTarget load_named_target(const CommandLine& line, const std::string& argument, runtime::Registry& registry) {
-    const auto quoted = [](const std::string& text) { return nlohmann::json(text).dump(); };
-    const bool is_config = std::filesystem::path(argument).extension() == ".toml";
     runtime::ConfigDocument document =
-        is_config
-            ? runtime::ConfigDocument::read(argument)
-            : runtime::ConfigDocument::parse(fmt::format("[target]\nplugin = \"file\"\npath = {}\n", quoted(argument)),
-                                             "command line", std::filesystem::current_path());
+        is_config ? runtime::ConfigDocument::read(argument)
+                  : runtime::ConfigDocument::parse("[target]\nplugin = \"file\"\n", "command line", "");
+    if (!is_config) {
+        document.put("target", "path", argument, argument);
+    }
     if (const auto mode = line.optional<std::string>("mode")) {
-        document.set("mode.plugin=" + quoted(*mode), "--mode " + *mode);
+        document.put("mode", "plugin", *mode, "--mode " + *mode);
     }
     if (const auto slice = line.optional<Index>("slice")) {
-        document.set(fmt::format("target.slice={}", *slice), fmt::format("--slice {}", *slice));
+        document.put("target", "slice", *slice, fmt::format("--slice {}", *slice));
     }
     for (const std::string& assignment : line.all("set")) {
         document.set(assignment);

@@ -187,7 +187,7 @@ int verify_command(const std::vector<std::string>& words) {
         out["query_dim"] = embedding.q.cols();
         out["measures"] = experiment::measures_json(measures);
         out["passed"] = judged ? nlohmann::ordered_json(passed) : nlohmann::ordered_json();
-        std::cout << out.dump(2) << '\n';
+        std::cout << experiment::text_of(out) << '\n';
     } else {
         if (judged) {
             std::cout << (passed ? "passed\n\n" : "not passed\n\n");

@@ -81,7 +81,9 @@ RowMeasures RowState::limits(std::span<const double> support, std::span<const do
         largest_error = std::max(largest_error, error);
         least_logit = std::min(least_logit, support[t]);
         largest_support = std::max(largest_support, std::abs(support[t]));
+        finite = finite && std::isfinite(support[t]);
     }
+    finite = finite && std::isfinite(zero_sum);
     return {.log_ratio = largest_error - least_error, .log_leakage = zero_max - least_logit, .leakage_key = zero_key};
 }
 
@@ -97,11 +99,16 @@ void BlockScan<T>::measure(const Problem& problem, const Backend& backend, Const
         keys.end = std::max(keys.end, problem.visible[i].end);
         entries += problem.log_weights.row_nonzeros(i);
     }
-    queries_.resize(static_cast<std::size_t>(m * count));
-    tile_.resize(static_cast<std::size_t>(tile_keys * count));
+    // Aligned alike at every call: the last digits of a small product may depend on it.
+    if (queries_.rows() != m || queries_.cols() < count) {
+        queries_ = Matrix<T>(m, count);
+    }
+    if (tile_.cols() < count) {
+        tile_ = Matrix<T>(tile_keys, count);
+    }
     support_.resize(static_cast<std::size_t>(entries));
     rows_.assign(queries.size(), {});
-    const MatrixView<T> gathered{queries_.data(), m, count, m};
+    const MatrixView<T> gathered = queries_.view().columns(0, count);
     for (Index c = 0; c < m; ++c) {
         for (Index r = 0; r < count; ++r) {
             gathered(c, r) = x1(queries[static_cast<std::size_t>(r)], c);
@@ -110,7 +117,7 @@ void BlockScan<T>::measure(const Problem& problem, const Backend& backend, Const
 
     for (Index k0 = keys.begin; k0 < keys.end; k0 += tile_keys) {
         const KeyRange tile_range{k0, std::min(k0 + tile_keys, keys.end)};
-        const MatrixView<T> tile{tile_.data(), tile_range.size(), count, tile_range.size()};
+        const MatrixView<T> tile = tile_.view().block(0, tile_range.size(), 0, count);
         backend.multiply(scale, Op::none, x2.row_block(tile_range.begin, tile_range.end), Op::none, gathered, T(0),
                          tile);
         double* support = support_.data();

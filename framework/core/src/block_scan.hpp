@@ -16,6 +16,7 @@ struct RowState {
     Index zero_key = -1;
     double zero_sum = 0;         ///< sum of exp(logit - zero_max) over the zeros seen so far
     double largest_support = 0;  ///< largest absolute value of a support logit, once the row is finished
+    bool finite = true;          ///< of the support logits and, where they were summed, the zeros
 
     /// Takes in the logits tile[0 ..) of keys [keys.begin, keys.end), all visible, support entries masked by -infinity.
     template <class T>
@@ -37,8 +38,8 @@ public:
     [[nodiscard]] const RowState& state(std::size_t row) const { return rows_[row]; }
 
 private:
-    std::vector<T> queries_;       // the block's rows of x1, m x block
-    std::vector<T> tile_;          // logits, keys x block: a query's logits lie side by side
+    Matrix<T> queries_;            // the block's rows of x1, m x block
+    Matrix<T> tile_;               // logits, keys x block: a query's logits lie side by side
     std::vector<double> support_;  // logits at the block's support entries, row after row
     std::vector<RowState> rows_;
 };

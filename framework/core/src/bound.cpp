@@ -28,13 +28,13 @@ BoundInput bound_input(const Problem& problem, double tau) {
     BoundInput input{.eta = std::numeric_limits<double>::infinity(),
                      .visible_pairs = static_cast<double>(problem.visible.pairs())};
     for (Index i = 0; i < problem.queries(); ++i) {
-        double squares = 0;
+        double norm = 0;  // by hypot, which neither overflows nor underflows
         for (const double w : problem.log_weights.row_values(i)) {
-            squares += (tau + w) * (tau + w);
+            norm = std::hypot(norm, tau + w);
         }
-        if (squares > 0) {
+        if (norm > 0) {
             const double error = tolerated_error(problem.tolerances, tau, problem.log_weights.row_nonzeros(i));
-            input.eta = std::min(input.eta, error / std::sqrt(squares));
+            input.eta = std::min(input.eta, error / norm);
         }
     }
     return input;

@@ -75,6 +75,13 @@ public:
         });
         if (winner) {
             out_.found = winner->solution(won.first);
+            if (!out_.found || verifier_.judge(out_.found->measures)) {
+                throw Error(
+                    ErrorKind::plugin,
+                    fmt::format("construction: the embedding at m = {}, sample {} passed and then did not; equal "
+                                "samples must give equal bytes",
+                                won.first, won.second));
+            }
         } else {
             out_.best = best_attempt();
         }

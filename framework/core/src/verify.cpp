@@ -115,7 +115,8 @@ bool Verifier::near_limit(Index query, const RowMeasures& m, double logit_error,
         largest_weight = std::max(largest_weight, w);
     }
     const double slack = 2 * logit_error + 8 * 0x1p-53 * (largest_support + largest_weight);
-    return std::abs(m.log_ratio - criterion_.log_ratio) <= slack ||
+    const bool has_ratio = problem_.log_weights.row_nonzeros(query) > 1;
+    return (has_ratio && std::abs(m.log_ratio - criterion_.log_ratio) <= slack) ||
            std::abs(m.log_leakage - criterion_.log_leakage) <= slack;
 }
 
@@ -198,6 +199,11 @@ void Verifier::measure_block(const Logits& logits, const RoundingBound& bound, s
                              bool softmax, Workspace& work, std::span<RowMeasures> out) const {
     work.in_double.measure(problem_, backend_, logits.x1, logits.x2, logits.scale, queries, softmax, out);
     for (std::size_t r = 0; r < queries.size(); ++r) {
+        if (!work.in_double.state(r).finite) {
+            throw Error(ErrorKind::plugin,
+                        fmt::format("back end: a product of finite factors has a logit in row {} that is not finite",
+                                    queries[r]));
+        }
         const double error = bound.in_double(queries[r]);
         if (near_limit(queries[r], out[r], error, work.in_double.state(r).largest_support)) {
             out[r] = decide_exactly(logits, queries[r], out[r]);
@@ -273,6 +279,9 @@ Measures Verifier::measure(const Logits& logits, std::vector<RowMeasures>* rows)
             out.support_mass_row = i;
         }
         total_variation += m.total_variation;
+    }
+    if (all.empty()) {
+        out.support_mass_min = 0;
     }
     out.total_variation_mean = all.empty() ? 0 : total_variation / static_cast<double>(all.size());
     if (rows != nullptr) {

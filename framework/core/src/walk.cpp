@@ -4,6 +4,7 @@
 #include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -22,6 +23,15 @@ Solution measured(const Verifier& verifier, Index query_dim, Index sample, Matri
     out.measures =
         verifier.measure({.x1 = std::as_const(out.x1).view(), .x2 = std::as_const(out.x2).view()}, &out.rows);
     return out;
+}
+
+/// What a construction gives must be finite; otherwise it is the one to blame.
+void require_finite(const RowNorms& norms, Index query_dim, Index sample) {
+    if (!std::isfinite(norms.x1_largest()) || !std::isfinite(norms.x2_largest())) {
+        throw Error(ErrorKind::plugin, "construction: the embedding at m = " + std::to_string(query_dim) + ", sample " +
+                                           std::to_string(sample) +
+                                           " holds an entry that is not finite, or too large to square");
+    }
 }
 
 void round_to_single(ConstMatrixView<double> from, MatrixView<float> to) {
@@ -142,6 +152,7 @@ public:
         }
         norms_.add(x1_.range(normed_, query_dim), x2_.range(normed_, query_dim));
         normed_ = query_dim;
+        require_finite(norms_, query_dim, sample_);
         probes_.advance(what_.backend, logits.x1, logits.x2);
         std::vector<double> row(static_cast<std::size_t>(what_.problem.keys()));
         for (Index p = 0; p < probes_.count(); ++p) {
@@ -239,7 +250,9 @@ public:
                                 .scale = 1,
                                 .x1_single = std::as_const(x1_single).view(),
                                 .x2_single = std::as_const(x2_single).view()};
-            attempt.refuted_by = verifier_.refute(logits, RowNorms(logits));
+            const RowNorms norms(logits);
+            require_finite(norms, query_dim, sample_);
+            attempt.refuted_by = verifier_.refute(logits, norms);
             if (!attempt.refuted_by && what_.criterion.total_variation) {
                 attempt.refuted_by = verifier_.judge(verifier_.measure(logits));
             }

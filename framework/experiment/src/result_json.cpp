@@ -28,10 +28,12 @@ Json or_null(const std::optional<T>& value) {
 
 void put_facts(Json& object, const Facts& facts) {
     for (const Fact& fact : facts) {
+        // A plugin's word never takes the place of the program's own.
+        const std::string name = object.contains(fact.name) ? "fact_" + fact.name : fact.name;
         if (const auto* number = std::get_if<double>(&fact.value)) {
-            put_number(object, fact.name, *number);
+            put_number(object, name, *number);
         } else {
-            std::visit([&](const auto& value) { object[fact.name] = value; }, fact.value);
+            std::visit([&](const auto& value) { object[name] = value; }, fact.value);
         }
     }
 }
@@ -100,6 +102,10 @@ Json bound_json(const std::optional<runtime::BoundReport>& bound) {
 }
 
 }  // namespace
+
+std::string text_of(const Json& document) {
+    return document.dump(2, ' ', false, Json::error_handler_t::replace);
+}
 
 std::string condition_name(core::Condition condition) {
     switch (condition) {

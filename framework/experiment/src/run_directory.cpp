@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "attnspan/error.hpp"
+#include "attnspan/experiment/result_json.hpp"
 #include "attnspan/io/atomic.hpp"
 #include "attnspan/io/npy.hpp"
 
@@ -63,6 +64,11 @@ fs::path choose_run_directory(const std::optional<fs::path>& out, const std::str
         if (!fs::exists(fs::symlink_status(path, ignored))) {
             return path;
         }
+        if (path == "." || path == ".." || fs::is_symlink(path, ignored)) {
+            throw Error(ErrorKind::resource, fmt::format("--out {}: a link or the working directory itself cannot be "
+                                                         "replaced; name the folder",
+                                                         path.string()));
+        }
         if (!force) {
             throw Error(ErrorKind::resource,
                         fmt::format("--out {}: it exists; choose another name, or --force to replace an earlier run",
@@ -91,7 +97,7 @@ std::vector<std::string> write_run_directory(const fs::path& directory, bool for
                                              const nlohmann::ordered_json& document) {
     io::StagedDirectory stage(directory, force);
     std::vector<std::string> files{"result.json", "config.toml"};
-    io::write_file_atomically(stage.path() / files[0], [&](std::ostream& out) { out << document.dump(2) << '\n'; });
+    io::write_file_atomically(stage.path() / files[0], [&](std::ostream& out) { out << text_of(document) << '\n'; });
     io::write_file_atomically(stage.path() / files[1], [&](std::ostream& out) {
         out << "# Reproduces this run: attnspan run config.toml\n\n" << runtime::to_toml(config);
     });

@@ -206,6 +206,8 @@ PipelineConfig resolve(const ConfigDocument& document, Registry& registry) {
 
 TargetConfig resolve_target(const ConfigDocument& document, Registry& registry) {
     require_known_sections(document);
+    (void)host_table(document, "criterion", criterion_specs());
+    (void)host_table(document, "search", search_specs());
     return {.run = run_table(document),
             .target = plugin_table(document, "target", "", registry),
             .mode = plugin_table(document, "mode", "bidirectional", registry)};

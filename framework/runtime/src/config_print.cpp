@@ -11,11 +11,6 @@
 namespace attnspan::runtime {
 namespace {
 
-/// A TOML basic string; JSON's escapes are TOML's.
-std::string quoted(const std::string& text) {
-    return nlohmann::json(text).dump();
-}
-
 std::string number(double value) {
     std::array<char, 32> digits{};
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
@@ -25,6 +20,15 @@ std::string number(double value) {
 }
 
 }  // namespace
+
+std::string quoted(const std::string& text) {
+    std::string out = nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    // JSON's escapes are TOML's, but for one character that JSON leaves alone.
+    for (std::size_t at = out.find('\x7F'); at != std::string::npos; at = out.find('\x7F', at)) {
+        out.replace(at, 1, "\\u007F");
+    }
+    return out;
+}
 
 std::string printed(const ParameterValue& value) {
     struct Printer {

@@ -127,8 +127,8 @@ ConfigDocument ConfigDocument::parse(std::string_view text, const std::string& s
     return out;
 }
 
-void ConfigDocument::set(std::string_view assignment, const std::string& written) {
-    const std::string source = printable(written.empty() ? fmt::format("--set {}", assignment) : written);
+void ConfigDocument::set(std::string_view assignment) {
+    const std::string source = printable(fmt::format("--set {}", assignment));
     const std::size_t equals = assignment.find('=');
     const auto refuse = [&](const std::string& why) {
         throw Error(ErrorKind::usage, fmt::format("{}: {}; write it as --set table.key=value", source, why));
@@ -182,6 +182,21 @@ void ConfigDocument::set(std::string_view assignment, const std::string& written
         }
         path = inner;
     }
+}
+
+void ConfigDocument::put(const std::string& table, const std::string& key, std::variant<Index, std::string> value,
+                         const std::string& written) {
+    const std::filesystem::path base = std::filesystem::current_path();
+    const Location where{.source = printable(written)};
+    ConfigNode& node =
+        root_.try_emplace(table, ConfigNode{.value = ConfigTable{}, .where = where, .base = base}).first->second;
+    auto* into = std::get_if<ConfigTable>(&node.value);
+    if (into == nullptr) {
+        throw Error(ErrorKind::config, fmt::format("{} must be a table, not {}", table, node.type_name()), node.where);
+    }
+    ConfigNode leaf{.value = false, .where = where, .base = base};
+    std::visit([&](auto& v) { leaf.value = std::move(v); }, value);
+    into->insert_or_assign(key, std::move(leaf));
 }
 
 }  // namespace attnspan::runtime

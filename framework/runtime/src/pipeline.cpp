@@ -77,7 +77,7 @@ PipelineResult run_here(const PipelineConfig& config, const PipelineOptions& opt
 
     const Problem problem = core::encode(out.weights, std::move(loaded.visible), config.tolerances());
     const Product<Backend> backend = config.backend.library->make_backend(config.backend.parameters, options.threads);
-    out.backend = backend->info();
+    out.backend = guard_plugin_call(config.backend.library->label(), [&] { return backend->info(); });
     std::optional<Product<Projection>> projection;
     if (config.projection) {
         projection.emplace(config.projection->library->make_projection(config.projection->parameters));

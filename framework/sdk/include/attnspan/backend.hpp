@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -68,18 +70,28 @@ public:
     /// @throws Error(data) for a matrix with a non-finite entry, Error(resource) when the iteration does not converge
     [[nodiscard]] Svd svd(ConstMatrixView<double> a) const {
         require_finite("singular value decomposition", a);
-        return do_svd(a);
+        Svd answer = do_svd(a);
+        require_shape("singular value decomposition", "U", answer.u, a.rows, a.rows);
+        require_shape("singular value decomposition", "V", answer.v, a.cols, a.cols);
+        require_count("singular value decomposition", answer.sigma.size(), std::min(a.rows, a.cols));
+        return answer;
     }
     /// Only the lower triangle of the square matrix `a` is read. @throws as svd; Error(plugin) for a rectangle
     [[nodiscard]] SymmetricEigen symmetric_eigen(ConstMatrixView<double> a) const {
         require_square("symmetric eigenvalue decomposition", a);
         require_finite("symmetric eigenvalue decomposition", a);
-        return do_symmetric_eigen(a);
+        SymmetricEigen answer = do_symmetric_eigen(a);
+        require_shape("symmetric eigenvalue decomposition", "the vectors", answer.vectors, a.rows, a.rows);
+        require_count("symmetric eigenvalue decomposition", answer.values.size(), a.rows);
+        return answer;
     }
     /// @throws as svd
     [[nodiscard]] Qr qr(ConstMatrixView<double> a) const {
         require_finite("QR decomposition", a);
-        return do_qr(a);
+        Qr answer = do_qr(a);
+        require_shape("QR decomposition", "Q", answer.q, a.rows, std::min(a.rows, a.cols));
+        require_shape("QR decomposition", "R", answer.r, std::min(a.rows, a.cols), a.cols);
+        return answer;
     }
     /// x with a x = b for a square `a` (n x n) and b (n x any), by LU with partial pivoting.
     /// @throws Error(data) when `a` or `b` has a non-finite entry or `a` is singular to working precision
@@ -91,7 +103,9 @@ public:
         }
         require_finite("linear solve", a);
         require_finite("linear solve", b);
-        return do_solve(a, b);
+        Matrix<double> answer = do_solve(a, b);
+        require_shape("linear solve", "the solution", answer, b.rows, b.cols);
+        return answer;
     }
 
 private:
@@ -119,6 +133,22 @@ private:
             for (Index i = 0; i < c.rows; ++i) {
                 c(i, j) = beta == T(0) ? T(0) : beta * c(i, j);
             }
+        }
+    }
+
+    // What the plugin answers, before anyone reads it.
+    static void require_shape(const char* operation, const char* part, const Matrix<double>& got, Index rows,
+                              Index cols) {
+        if (got.rows() != rows || got.cols() != cols) {
+            throw Error(ErrorKind::plugin, std::string(operation) + ": the back end answers with " + part + " of " +
+                                               shape_text(got.rows(), got.cols()) + " instead of " +
+                                               shape_text(rows, cols));
+        }
+    }
+    static void require_count(const char* operation, std::size_t got, Index count) {
+        if (got != static_cast<std::size_t>(count)) {
+            throw Error(ErrorKind::plugin, std::string(operation) + ": the back end answers with " +
+                                               std::to_string(got) + " values instead of " + std::to_string(count));
         }
     }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,7 +47,6 @@ struct ConstructionTraits {
     std::optional<double> encoded_margin{};
     bool chi_square_tail = false;       ///< inner products obey the tail of 3.6
     std::optional<Index> exact_from{};  ///< from this m on the logits are the encoded ones
-    double bytes_per_query_dim = 0;     ///< memory taken for each column of X1 and X2 beyond the two themselves
 };
 
 /// Whether there is an embedding at the m asked for, and if not, why.
@@ -105,10 +105,23 @@ public:
     PreparedConstruction& operator=(const PreparedConstruction&) = delete;
     virtual ~PreparedConstruction() = default;
 
-    [[nodiscard]] ConstructionTraits traits() const { return do_traits(); }
+    /// @throws Error(plugin) for dimensions or a margin that cannot be
+    [[nodiscard]] ConstructionTraits traits() const {
+        const ConstructionTraits t = do_traits();
+        require_search_range("construction", t.default_stop, t.largest_query_dim);
+        if (t.encoded_margin && !(*t.encoded_margin > 0 && std::isfinite(*t.encoded_margin))) {
+            throw Error(ErrorKind::plugin, "construction: an encoded margin of " + std::to_string(*t.encoded_margin) +
+                                               " is not finite and positive");
+        }
+        return t;
+    }
     /// The family drawn from `random`. May be called from several threads; the family must not outlive this object.
     [[nodiscard]] std::unique_ptr<EmbeddingFamily> family(const RandomStream& random) const {
-        return do_family(random);
+        std::unique_ptr<EmbeddingFamily> made = do_family(random);
+        if (!made) {
+            throw Error(ErrorKind::plugin, "construction: no family for a sample");
+        }
+        return made;
     }
 
 private:
@@ -122,7 +135,7 @@ struct ConstructionTools {
     const Projection* projection;  ///< null unless the construction declares that it uses one
 };
 
-/// A way to build X with fixed W_Q, W_K (section 3.4). Contract sections 3 and 4.
+/// A way to build X with fixed W_Q, W_K (section 3.4). See docs/mathematics.md.
 class Construction : public Interface {
 public:
     /// @throws Error(config) for tolerances it cannot meet, Error(data) for a problem it cannot encode, Error(resource)

@@ -9,7 +9,7 @@
 
 namespace attnspan {
 
-/// Decides which keys each query sees. Contract section 2.1.
+/// Decides which keys each query sees.
 class Mode : public Interface {
 public:
     /// One range per query.

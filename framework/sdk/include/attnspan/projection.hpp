@@ -115,13 +115,25 @@ struct ProjectionTraits {
     std::optional<Index> exact_from{};  ///< from this m on inner products are exact; none: never
 };
 
-/// A distribution of random matrices Y. Contract section 3.3.
+/// Refuses a search range that a plugin cannot mean. @throws Error(plugin)
+inline void require_search_range(const std::string& who, Index default_stop, std::optional<Index> largest_query_dim) {
+    if (default_stop < 1 || (largest_query_dim && *largest_query_dim < default_stop)) {
+        throw Error(ErrorKind::plugin,
+                    who + ": a search that ends at m = " + std::to_string(default_stop) +
+                        (largest_query_dim ? " of at most " + std::to_string(*largest_query_dim) : std::string()) +
+                        " is not possible; it must end at 1 or later and not beyond the largest dimension");
+    }
+}
+
+/// A distribution of random matrices Y. See docs/mathematics.md.
 class Projection : public Interface {
 public:
     /// n >= 1.
     [[nodiscard]] ProjectionTraits traits(Index n) const {
         require_size(n);
-        return do_traits(n);
+        const ProjectionTraits t = do_traits(n);
+        require_search_range("projection", t.default_stop, t.largest_query_dim);
+        return t;
     }
     /// A sample; equal streams give equal samples. The sampler must not outlive this object.
     [[nodiscard]] std::unique_ptr<ProjectionSampler> sampler(Index n, const RandomStream& random) const {

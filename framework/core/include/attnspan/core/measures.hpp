@@ -20,7 +20,7 @@ struct RowMeasures {
 };
 
 /// The measures over all constrained rows and the rows (and key) where each is attained; the lowest row among equals. A
-/// row without support is unconstrained. Without any constrained row: ratio 0, leakage 0 and no places.
+/// row without support is unconstrained. Without any constrained row every measure is 0 and has no place.
 struct Measures {
     double log_ratio = 0;
     double log_leakage = minus_infinity;

@@ -22,6 +22,9 @@ namespace attnspan::experiment {
 [[nodiscard]] nlohmann::ordered_json result_json(const runtime::PipelineConfig& config,
                                                  const runtime::PipelineResult& result);
 
+/// A document as text, indented. Texts of plugins and paths that are not UTF-8 are replaced where they are not.
+[[nodiscard]] std::string text_of(const nlohmann::ordered_json& document);
+
 /// "ratio", "leakage" or "total_variation".
 [[nodiscard]] std::string condition_name(core::Condition condition);
 

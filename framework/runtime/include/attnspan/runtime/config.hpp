@@ -40,7 +40,7 @@ struct PipelineConfig {
 /// @throws Error(config) with the place of the first thing that is wrong, Error(plugin) for a plugin that fails to load
 [[nodiscard]] PipelineConfig resolve(const ConfigDocument& document, Registry& registry);
 
-/// The target and mode of a document alone, for describing them; the other tables are still checked for their names.
+/// The target and mode of a document alone, for describing them; the host's other tables are still checked.
 struct TargetConfig {
     ResolvedTable run;
     ResolvedTable target;

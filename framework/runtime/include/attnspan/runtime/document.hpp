@@ -37,10 +37,13 @@ public:
     static ConfigDocument parse(std::string_view text, const std::string& source, const std::filesystem::path& base);
 
     /// Sets "dotted.key=value". A value that is no TOML is a string; an inline table replaces the whole table; relative
-    /// paths start from the working directory. `written` is how messages name the place, if it was not a --set.
+    /// paths start from the working directory.
     /// @throws Error(usage) without a '=' or with a malformed key, Error(config) when the key leads through something
     /// that is no table
-    void set(std::string_view assignment, const std::string& written = {});
+    void set(std::string_view assignment);
+    /// Sets one key of a table on behalf of another option; `written` is how messages name the place.
+    void put(const std::string& table, const std::string& key, std::variant<Index, std::string> value,
+             const std::string& written);
 
     [[nodiscard]] const ConfigTable& root() const { return root_; }
     [[nodiscard]] const std::string& source() const { return source_; }

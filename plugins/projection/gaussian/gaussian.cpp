@@ -28,7 +28,7 @@ private:
     RandomStream random_;
 };
 
-/// Independent entries N(0, 1/m). Contract section 3.3.
+/// Independent entries N(0, 1/m). See docs/mathematics.md.
 class Gaussian final : public Projection {
 public:
     static ParameterSpecs parameters() { return {}; }

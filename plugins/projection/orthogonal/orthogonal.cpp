@@ -32,7 +32,7 @@ private:
     HaarColumns haar_;
 };
 
-/// sqrt(n/m) times the first m columns of a Haar orthogonal matrix. Contract section 3.3.
+/// sqrt(n/m) times the first m columns of a Haar orthogonal matrix. See docs/mathematics.md.
 class Orthogonal final : public Projection {
 public:
     static ParameterSpecs parameters() { return {}; }

@@ -135,7 +135,7 @@ private:
     Index chosen_ = 0;
 };
 
-/// Sampled coordinates of (H D_r) ... (H D_1), H the Walsh-Hadamard matrix. Contract section 3.3.
+/// Sampled coordinates of (H D_r) ... (H D_1), H the Walsh-Hadamard matrix. See docs/mathematics.md.
 class Structured final : public Projection {
 public:
     // One block has the least squared error of the three, and <Y e_i, Y e_j> takes but N values up to sign instead of

@@ -51,6 +51,26 @@ runtime::Registry open_registry(const CommandLine& line) {
 }
 
 runtime::ConfigDocument read_document(const CommandLine& line, const std::string& file) {
+    runtime::ConfigDocument document = runtime::ConfigDocument::read(file);
+    for (const std::string& assignment : line.all("set")) {
+        document.set(assignment);
+    }
+    return document;
+}
+
+Index threads(const CommandLine& line) {
+    if (!line.has("threads")) {
+        return tbb::info::default_concurrency();
+    }
+    const Index count = line.get<Index>("threads");
+    if (count < 1 || count > 4096) {
+        line.fail(fmt::format("--threads {}: use a number from 1 to 4096", count));
+    }
+    return count;
+}
+
+NamedTarget load_named_target(const CommandLine& line, const std::string& argument, runtime::Registry& registry) {
+    const bool is_config = std::filesystem::path(argument).extension() == ".toml";
     runtime::ConfigDocument document =
         is_config ? runtime::ConfigDocument::read(argument)
                   : runtime::ConfigDocument::parse("[target]\nplugin = \"file\"\n", "command line", "");

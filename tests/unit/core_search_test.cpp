@@ -350,3 +350,60 @@ TEST_CASE("the interval is that of Clopper and Pearson") {
     CHECK(core::pass_count(5, 10).upper == doctest::Approx(0.81291).epsilon(1e-4));
     CHECK(core::pass_count(10, 10).upper == 1);
 }
+
+namespace {
+
+/// Good at its first embedding, useless from the second on: it breaks the promise of equal bytes.
+class FickleConstruction final : public PreparedConstruction {
+    class Family final : public EmbeddingFamily {
+        [[nodiscard]] EmbedOutcome do_embed(MatrixView<double> x1, MatrixView<double> x2) override {
+            const double size = x1.cols >= 20 && calls_++ == 0 ? 3 : 0;
+            for (Index c = 0; c < x1.cols; ++c) {
+                for (Index i = 0; i < x1.rows; ++i) {
+                    x1(i, c) = i == c ? size : 0;
+                    x2(i, c) = i == c ? 1 : 0;
+                }
+            }
+            return {};
+        }
+        Index calls_ = 0;
+    };
+    [[nodiscard]] ConstructionTraits do_traits() const override { return {.nested = false, .default_stop = 30}; }
+    [[nodiscard]] std::unique_ptr<EmbeddingFamily> do_family(const RandomStream&) const override {
+        return std::make_unique<Family>();
+    }
+};
+
+class MistakenTraits final : public PreparedConstruction {
+public:
+    explicit MistakenTraits(ConstructionTraits traits) : traits_(traits) {}
+
+private:
+    [[nodiscard]] ConstructionTraits do_traits() const override { return traits_; }
+    [[nodiscard]] std::unique_ptr<EmbeddingFamily> do_family(const RandomStream&) const override { return nullptr; }
+    ConstructionTraits traits_;
+};
+
+}  // namespace
+
+TEST_CASE("an embedding that passes and then does not is the construction's mistake, not a result") {
+    Fixture f(20);
+    const FickleConstruction fickle;
+    // On a grid the embedding that was tested is the one that is handed out; bisection comes back to it later.
+    CHECK(f.search(grid(20, 21, 1, 1), fickle).found);
+    SearchPlan plan = grid(18, 24, 1, 1);
+    plan.method = SearchMethod::bisect;
+    CHECK_THROWS_WITH_AS((void)f.search(plan, fickle), doctest::Contains("equal bytes"), Error);
+}
+
+TEST_CASE("traits that cannot be, and a missing family, are refused") {
+    Fixture f(4);
+    const auto refused = [&](const ConstructionTraits& traits, const char* why) {
+        CHECK_THROWS_WITH_AS((void)f.search(grid(1, 2, 1, 1), MistakenTraits(traits)), doctest::Contains(why), Error);
+    };
+    refused({.default_stop = 0}, "ends at m = 0");
+    refused({.largest_query_dim = 3, .default_stop = 4}, "ends at m = 4 of at most 3");
+    refused({.default_stop = 4, .encoded_margin = std::nan("")}, "margin");
+    refused({.default_stop = 4}, "no family");
+    refused({.nested = true, .default_stop = 4}, "no family");
+}

@@ -319,3 +319,35 @@ TEST_CASE("screening in single precision gives the verdict of double precision, 
     CHECK(passed > 500);
     CHECK(failed > 500);
 }
+
+TEST_CASE("a back end whose products are not finite is refused, not taken for a perfect answer") {
+    class Broken final : public Backend {
+        [[nodiscard]] BackendInfo do_info() const override { return {}; }
+        void do_multiply(double, Op, ConstMatrixView<double>, Op, ConstMatrixView<double>, double,
+                         MatrixView<double> c) const override {
+            for (Index j = 0; j < c.cols; ++j) {
+                std::fill_n(c.column(j), c.rows, std::nan(""));
+            }
+        }
+        void do_multiply(float, Op, ConstMatrixView<float>, Op, ConstMatrixView<float>, float,
+                         MatrixView<float>) const override {}
+        [[nodiscard]] Svd do_svd(ConstMatrixView<double>) const override { return {}; }
+        [[nodiscard]] SymmetricEigen do_symmetric_eigen(ConstMatrixView<double>) const override { return {}; }
+        [[nodiscard]] Qr do_qr(ConstMatrixView<double>) const override { return {}; }
+        [[nodiscard]] Matrix<double> do_solve(ConstMatrixView<double>, ConstMatrixView<double>) const override {
+            return {};
+        }
+    };
+    const Broken backend;
+    const core::Criterion limits = criterion(0.5, 0.5);
+    const Problem problem = core::encode(sparse({{1, 0}, {0, 1}}), bidirectional(2, 2), {});
+    const Matrix<double> x = random_matrix(2, 3, 1);
+    CHECK_THROWS_WITH_AS((void)Verifier(problem, backend, limits).measure({.x1 = x.view(), .x2 = x.view()}),
+                         doctest::Contains("not finite"), Error);
+    // Answers of the wrong shape are refused before anyone reads them.
+    const ConstMatrixView<double> square = x.view().columns(0, 2);
+    CHECK_THROWS_WITH_AS((void)backend.symmetric_eigen(square), doctest::Contains("instead of 2 x 2"), Error);
+    CHECK_THROWS_AS((void)backend.svd(square), Error);
+    CHECK_THROWS_AS((void)backend.qr(square), Error);
+    CHECK_THROWS_AS((void)backend.solve(square, square), Error);
+}

@@ -64,7 +64,7 @@ Answer from_target(const CommandLine& line, const Tolerances& tolerances, double
     }
     runtime::Registry registry = open_registry(line);
     runtime::LoadedTarget loaded = load_named_target(line, line.get<std::string>("target"), registry).loaded;
-    core::apply_rules(loaded.generated.weights, loaded.visible, loaded.policy);
+    core::apply_rules(loaded.generated.weights, loaded.visible, loaded.policy, loaded.origin);
     const Problem problem = core::encode(loaded.generated.weights, std::move(loaded.visible), tolerances);
     return {.n = problem.keys(), .input = core::bound_input(problem, tau)};
 }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "attnspan/core/describe.hpp"
+#include "attnspan/core/encode.hpp"
 #include "attnspan/error.hpp"
 #include "attnspan/experiment/result_json.hpp"
 #include "attnspan/io/matrix_market.hpp"
@@ -73,8 +74,13 @@ int target_command(const std::vector<std::string>& words) {
     }
     runtime::Registry registry = open_registry(line);
     NamedTarget named = load_named_target(line, line.positional("CONFIG|FILE"), registry);
-    const SparseMatrix& weights = named.loaded.generated.weights;
+    SparseMatrix& weights = named.loaded.generated.weights;
     Facts& facts = named.loaded.generated.facts;
+    if (named.loaded.policy.drop_invisible) {
+        // Asked for in so many words; empty rows are only described here.
+        const TargetPolicy drop{.allow_empty_rows = true, .drop_invisible = true};
+        facts.push_back({"invisible_entries_dropped", core::apply_rules(weights, named.loaded.visible, drop)});
+    }
     if (const Index invisible = count_invisible(weights, named.loaded.visible); invisible > 0) {
         facts.push_back({"invisible_entries", invisible});
     }

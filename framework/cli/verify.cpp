@@ -163,7 +163,9 @@ int verify_command(const std::vector<std::string>& words) {
     const Embedding embedding = read_embedding(line, *backend);
     require_fit(embedding, weights);
     Facts& facts = named.loaded.generated.facts;
-    if (const Index dropped = core::apply_rules(weights, named.loaded.visible, named.loaded.policy); dropped > 0) {
+    if (const Index dropped =
+            core::apply_rules(weights, named.loaded.visible, named.loaded.policy, named.loaded.origin);
+        dropped > 0) {
         facts.push_back({"invisible_entries_dropped", dropped});
     }
     const Problem problem = core::encode(weights, std::move(named.loaded.visible), {});

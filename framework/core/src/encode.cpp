@@ -11,7 +11,8 @@
 
 namespace attnspan::core {
 
-Index apply_rules(SparseMatrix& target, const VisibleRanges& visible, const TargetPolicy& policy) {
+Index apply_rules(SparseMatrix& target, const VisibleRanges& visible, const TargetPolicy& policy,
+                  const Location& where) {
     SparseMatrix kept;
     kept.cols = target.cols;
     for (Index i = 0; i < target.rows; ++i) {
@@ -27,7 +28,8 @@ Index apply_rules(SparseMatrix& target, const VisibleRanges& visible, const Targ
                     fmt::format("target: entry ({}, {}) = {} is at an invisible pair; the mode lets query {} see keys "
                                 "[{}, {}). Choose a mode that shows it, or set invisible = \"drop\" where the "
                                 "target offers it",
-                                i, j, weight, i, range.begin, range.end));
+                                i, j, weight, i, range.begin, range.end),
+                    where);
             }
         }
         kept.end_row();
@@ -36,7 +38,8 @@ Index apply_rules(SparseMatrix& target, const VisibleRanges& visible, const Targ
                 ErrorKind::data,
                 fmt::format("target: row {} has no visible entry > 0, and a softmax row cannot be all zero. Give it an "
                             "entry, or set empty_rows = \"allow\" where the target offers it",
-                            i));
+                            i),
+                where);
         }
     }
     const Index dropped = target.nonzeros() - kept.nonzeros();

@@ -67,9 +67,11 @@ PipelineResult run_here(const PipelineConfig& config, const PipelineOptions& opt
         throw Error(ErrorKind::data,
                     fmt::format("target: it is {} x {}, and self-attention needs as many queries as keys; "
                                 "`attnspan target` and `attnspan verify --q --k` take rectangles",
-                                out.weights.rows, out.weights.cols));
+                                out.weights.rows, out.weights.cols),
+                    loaded.origin);
     }
-    if (const Index dropped = core::apply_rules(out.weights, loaded.visible, loaded.policy); dropped > 0) {
+    if (const Index dropped = core::apply_rules(out.weights, loaded.visible, loaded.policy, loaded.origin);
+        dropped > 0) {
         out.target_facts.push_back({"invisible_entries_dropped", dropped});
     }
     out.target = core::describe(out.weights);
@@ -129,6 +131,10 @@ LoadedTarget load_target(const ResolvedTable& target, const ResolvedTable& mode,
     require_memory(bytes_of_target(shape),
                    fmt::format("a target of {} x {} with up to {} entries", shape.queries, shape.keys, shape.nonzeros));
     LoadedTarget out;
+    const auto path = target.parameters.entries().find("path");
+    const auto* file =
+        path == target.parameters.entries().end() ? nullptr : std::get_if<std::string>(&path->second.value);
+    out.origin = file != nullptr ? Location{.source = *file} : target.parameters.where("");
     out.visible = guard_plugin_call(mode.library->label(), [&] { return view->visible(shape.queries, shape.keys); });
     const core::PhiloxSource source;
     out.policy = guard_plugin_call(who, [&] { return maker->policy(); });

@@ -146,4 +146,5 @@ private:
 
 }  // namespace
 
-ATTNSPAN_PLUGIN(ArmadilloBackend, "armadillo", "0.1.0", "Armadillo over OpenBLAS; factorisations use every thread");
+ATTNSPAN_PLUGIN(ArmadilloBackend, "armadillo", "1.0.0",
+                "products and factorisations by Armadillo over OpenBLAS; factorisations use every thread");

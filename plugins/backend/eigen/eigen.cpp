@@ -37,4 +37,5 @@ private:
 
 }  // namespace
 
-ATTNSPAN_PLUGIN(EigenBackend, "eigen", "0.1.0", "Eigen, compiled for this processor; needs no other library");
+ATTNSPAN_PLUGIN(EigenBackend, "eigen", "1.0.0",
+                "products and factorisations by Eigen, compiled for this processor; needs no other library");

@@ -32,11 +32,11 @@ ConstructionTraits traits_of(const Projection& projection, Index n, double tau) 
             .exact_from = scheme.exact_from};
 }
 
-/// B = D V^T with D = B and V = I: X1 = B Y, X2 = Y. O(nnz m).
-class DirectFamily final : public EmbeddingFamily {
-public:
-    DirectFamily(const SparseMatrix& b, std::unique_ptr<ProjectionSampler> sampler)
-        : b_(b), sampler_(std::move(sampler)) {}
+/// X1 = D Y and X2 = V Y for one sample of Y; how the products are made is the factorisation's affair.
+class ProjectedFamily : public EmbeddingFamily {
+protected:
+    explicit ProjectedFamily(std::unique_ptr<ProjectionSampler> sampler) : sampler_(std::move(sampler)) {}
+    [[nodiscard]] ProjectionSampler& sampler() { return *sampler_; }
 
 private:
     [[nodiscard]] EmbedOutcome do_embed(MatrixView<double> x1, MatrixView<double> x2) override {
@@ -48,8 +48,22 @@ private:
     }
     [[nodiscard]] double do_side_scale(Index query_dim) const override { return sampler_->scale(query_dim); }
 
-    void write(const ProjectionColumns& columns, double scale, MatrixView<double> x1, MatrixView<double> x2) {
-        sampler_->columns(columns, x2);
+    /// The columns of both, times `scale`.
+    virtual void write(const ProjectionColumns& columns, double scale, MatrixView<double> x1,
+                       MatrixView<double> x2) = 0;
+
+    std::unique_ptr<ProjectionSampler> sampler_;
+};
+
+/// B = D V^T with D = B and V = I: X1 = B Y, X2 = Y. O(nnz m).
+class DirectFamily final : public ProjectedFamily {
+public:
+    DirectFamily(const SparseMatrix& b, std::unique_ptr<ProjectionSampler> sampler)
+        : ProjectedFamily(std::move(sampler)), b_(b) {}
+
+private:
+    void write(const ProjectionColumns& columns, double scale, MatrixView<double> x1, MatrixView<double> x2) override {
+        sampler().columns(columns, x2);
         for (Index c = 0; c < x2.cols; ++c) {
             double* y = x2.column(c);
             for (Index j = 0; j < x2.rows; ++j) {
@@ -68,30 +82,20 @@ private:
     }
 
     const SparseMatrix& b_;
-    std::unique_ptr<ProjectionSampler> sampler_;
 };
 
 /// B = D V^T with the right singular vectors V and D = B V = U Sigma: X1 = D Y, X2 = V Y. D and V stand in one matrix,
 /// D above V, so that Y is drawn once for both.
-class SvdFamily final : public EmbeddingFamily {
+class SvdFamily final : public ProjectedFamily {
 public:
     SvdFamily(const Matrix<double>& factors, Index queries, const Backend& backend,
               std::unique_ptr<ProjectionSampler> sampler)
-        : factors_(factors), queries_(queries), backend_(backend), sampler_(std::move(sampler)) {}
+        : ProjectedFamily(std::move(sampler)), factors_(factors), queries_(queries), backend_(backend) {}
 
 private:
-    [[nodiscard]] EmbedOutcome do_embed(MatrixView<double> x1, MatrixView<double> x2) override {
-        write({.query_dim = x1.cols, .begin = 0, .end = x1.cols}, sampler_->scale(x1.cols), x1, x2);
-        return {};
-    }
-    void do_columns(Index begin, MatrixView<double> x1, MatrixView<double> x2) override {
-        write({.query_dim = begin + x1.cols, .begin = begin, .end = begin + x1.cols}, 1.0, x1, x2);
-    }
-    [[nodiscard]] double do_side_scale(Index query_dim) const override { return sampler_->scale(query_dim); }
-
-    void write(const ProjectionColumns& columns, double scale, MatrixView<double> x1, MatrixView<double> x2) {
+    void write(const ProjectionColumns& columns, double scale, MatrixView<double> x1, MatrixView<double> x2) override {
         Matrix<double> both(factors_.rows(), columns.count());
-        sampler_->apply(factors_.view(), backend_, columns, both.view());
+        sampler().apply(factors_.view(), backend_, columns, both.view());
         for (Index c = 0; c < both.cols(); ++c) {
             for (Index i = 0; i < queries_; ++i) {
                 x1(i, c) = scale * both(i, c);
@@ -105,7 +109,6 @@ private:
     const Matrix<double>& factors_;
     Index queries_;
     const Backend& backend_;
-    std::unique_ptr<ProjectionSampler> sampler_;
 };
 
 class Direct final : public PreparedConstruction {

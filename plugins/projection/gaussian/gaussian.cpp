@@ -47,4 +47,4 @@ private:
 }  // namespace
 }  // namespace attnspan
 
-ATTNSPAN_PLUGIN(attnspan::Gaussian, "gaussian", "0.1.0", "Independent Gaussian entries of variance 1/m");
+ATTNSPAN_PLUGIN(attnspan::Gaussian, "gaussian", "1.0.0", "independent Gaussian entries of variance 1/m");

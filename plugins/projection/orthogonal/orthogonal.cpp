@@ -50,4 +50,4 @@ private:
 }  // namespace
 }  // namespace attnspan
 
-ATTNSPAN_PLUGIN(attnspan::Orthogonal, "orthogonal", "0.1.0", "Columns of a Haar-distributed orthogonal matrix");
+ATTNSPAN_PLUGIN(attnspan::Orthogonal, "orthogonal", "1.0.0", "columns of a Haar-distributed orthogonal matrix");

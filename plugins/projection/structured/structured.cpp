@@ -167,4 +167,4 @@ private:
 }  // namespace
 }  // namespace attnspan
 
-ATTNSPAN_PLUGIN(attnspan::Structured, "structured", "0.1.0", "Sampled coordinates of randomised Hadamard transforms");
+ATTNSPAN_PLUGIN(attnspan::Structured, "structured", "1.0.0", "sampled coordinates of randomised Hadamard transforms");

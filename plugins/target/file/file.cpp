@@ -80,4 +80,4 @@ private:
 
 }  // namespace
 
-ATTNSPAN_PLUGIN(FileTarget, "file", "0.1.0", "Weights from a Matrix Market file or a .npy array");
+ATTNSPAN_PLUGIN(FileTarget, "file", "1.0.0", "weights from a Matrix Market file or a .npy array");

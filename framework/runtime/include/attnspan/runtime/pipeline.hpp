@@ -19,6 +19,7 @@ struct LoadedTarget {
     GeneratedTarget generated;
     VisibleRanges visible;
     TargetPolicy policy;
+    Location origin;  ///< its data file, or else where its table stands
 };
 
 /// Makes the target and the mode and generates. Refuses what does not fit into memory before it allocates.

@@ -69,15 +69,7 @@ private:
             for (Index j = 0; j < x2.rows; ++j) {
                 y[j] *= scale;
             }
-            for (Index i = 0; i < b_.rows; ++i) {
-                const auto keys = b_.row_columns(i);
-                const auto values = b_.row_values(i);
-                double sum = 0;
-                for (std::size_t t = 0; t < keys.size(); ++t) {
-                    sum += values[t] * y[keys[t]];
-                }
-                x1(i, c) = sum;
-            }
+            multiply(b_, y, x1.column(c));
         }
     }
 
@@ -156,15 +148,7 @@ public:
         const Matrix<double> v = backend_.symmetric_eigen(std::as_const(gram).view()).vectors;
         factors_ = Matrix<double>(queries_ + keys_, keys_);
         for (Index c = 0; c < keys_; ++c) {
-            for (Index i = 0; i < queries_; ++i) {
-                const auto at = b.row_columns(i);
-                const auto values = b.row_values(i);
-                double sum = 0;
-                for (std::size_t t = 0; t < at.size(); ++t) {
-                    sum += values[t] * v(at[t], c);
-                }
-                factors_(i, c) = sum;
-            }
+            multiply(b, v.view().column(c), factors_.view().column(c));
             for (Index j = 0; j < keys_; ++j) {
                 factors_(queries_ + j, c) = v(j, c);
             }

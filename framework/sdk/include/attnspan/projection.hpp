@@ -79,21 +79,12 @@ private:
     [[nodiscard]] virtual double do_scale(Index query_dim) const = 0;
     virtual void do_columns(const ProjectionColumns& c, MatrixView<double> out) = 0;
 
-    /// By default the columns are formed and multiplied in a fixed order: row by row, entries ascending.
+    /// By default the columns are formed and multiplied in a fixed order.
     virtual void do_apply_sparse(const SparseMatrix& d, const ProjectionColumns& c, MatrixView<double> out) {
         Matrix<double> y(n(), c.count());
         do_columns(c, y.view());
         for (Index j = 0; j < c.count(); ++j) {
-            const double* column = y.view().column(j);
-            for (Index i = 0; i < d.rows; ++i) {
-                const auto keys = d.row_columns(i);
-                const auto values = d.row_values(i);
-                double sum = 0;
-                for (std::size_t t = 0; t < keys.size(); ++t) {
-                    sum += values[t] * column[keys[t]];
-                }
-                out(i, j) = sum;
-            }
+            multiply(d, y.view().column(j), out.column(j));
         }
     }
     /// By default the columns are formed and multiplied by the back end.

@@ -49,6 +49,20 @@ private:
     }
 };
 
+/// out[i] = (a x)[i], each sum in the order of the row's columns: the same bytes wherever it is computed. x has a.cols
+/// and out a.rows elements; they do not overlap.
+inline void multiply(const SparseMatrix& a, const double* x, double* out) {
+    for (Index i = 0; i < a.rows; ++i) {
+        const auto columns = a.row_columns(i);
+        const auto values = a.row_values(i);
+        double sum = 0;
+        for (std::size_t t = 0; t < columns.size(); ++t) {
+            sum += values[t] * x[columns[t]];
+        }
+        out[i] = sum;
+    }
+}
+
 /// Checks everything SparseMatrix promises: offsets, column range and order. `what` names the matrix in the message.
 /// @throws Error(plugin) naming the row
 inline void require_well_formed(const SparseMatrix& m, const std::string& what) {

@@ -339,7 +339,8 @@ TEST_CASE("a plan beyond the construction's largest dimension is refused") {
                          Error);
     CHECK_THROWS_WITH_AS((void)f.search({.method = SearchMethod::fixed, .query_dim = 500}, construction),
                          doctest::Contains("search.query_dim: 500"), Error);
-    CHECK_THROWS_WITH_AS((void)f.search(grid(50, 40, 5, 1), construction), doctest::Contains("start = 50"), Error);
+    CHECK_THROWS_WITH_AS((void)f.search(grid(50, 40, 5, 1), construction), doctest::Contains("search.start: 50"),
+                         Error);
 }
 
 TEST_CASE("the interval is that of Clopper and Pearson") {

@@ -14,29 +14,6 @@
 namespace attnspan::core {
 namespace {
 
-void require_possible(const SearchPlan& plan, const ConstructionTraits& traits) {
-    const Index largest = traits.largest_query_dim.value_or(std::numeric_limits<Index>::max());
-    const auto refuse = [&](const char* key, Index value) {
-        throw Error(ErrorKind::config, fmt::format("search.{}: {} is beyond {}, the largest query dimension that this "
-                                                   "construction has for the target",
-                                                   key, value, largest));
-    };
-    if (plan.method == SearchMethod::fixed) {
-        if (plan.query_dim > largest) {
-            refuse("query_dim", plan.query_dim);
-        }
-        return;
-    }
-    if (plan.stop > largest) {
-        refuse("stop", plan.stop);
-    }
-    if (plan.start > plan.stop) {
-        throw Error(ErrorKind::config,
-                    fmt::format("search: start = {} lies beyond stop = {}; no dimension is left to try", plan.start,
-                                plan.stop));
-    }
-}
-
 /// Walks through samples one after the other; each only looks below the best dimension found so far, so that the answer
 /// is the least m and, at that m, the least sample.
 class Searcher {
@@ -196,8 +173,27 @@ Index SearchPlan::dimension(Index position) const {
     return position + 1 == count() ? stop : start + position * step;
 }
 
+std::optional<PlanProblem> problem_of(const SearchPlan& plan, const ConstructionTraits& traits) {
+    const bool fixed = plan.method == SearchMethod::fixed;
+    const Index last = fixed ? plan.query_dim : plan.stop;
+    if (traits.largest_query_dim && last > *traits.largest_query_dim) {
+        return PlanProblem{
+            fixed ? "query_dim" : "stop",
+            fmt::format("{} is beyond {}, the largest query dimension that this construction has for the "
+                        "target",
+                        last, *traits.largest_query_dim)};
+    }
+    if (!fixed && plan.start > plan.stop) {
+        return PlanProblem{"start",
+                           fmt::format("{} lies beyond stop = {}; no dimension is left to try", plan.start, plan.stop)};
+    }
+    return std::nullopt;
+}
+
 SearchOutcome search(const SearchPlan& plan, const SearchProblem& what) {
-    require_possible(plan, what.construction.traits());
+    if (const auto problem = problem_of(plan, what.construction.traits())) {
+        throw Error(ErrorKind::config, fmt::format("search.{}: {}", problem->key, problem->reason));
+    }
     return Searcher(plan, what).run();
 }
 

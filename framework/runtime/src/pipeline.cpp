@@ -38,22 +38,6 @@ double bytes_of_target(const TargetShape& shape) {
     return per_row * static_cast<double>(shape.queries) + per_entry * static_cast<double>(shape.nonzeros);
 }
 
-/// What the search would refuse, refused with the place where it was written.
-void require_possible(const core::SearchPlan& plan, const ConstructionTraits& traits, const Parameters& written) {
-    const bool fixed = plan.method == core::SearchMethod::fixed;
-    const Index last = fixed ? plan.query_dim : plan.stop;
-    if (traits.largest_query_dim && last > *traits.largest_query_dim) {
-        written.fail(
-            fixed ? "query_dim" : "stop",
-            fmt::format("{} is beyond {}, the largest query dimension that this construction has for the target", last,
-                        *traits.largest_query_dim));
-    }
-    if (!fixed && plan.start > plan.stop) {
-        written.fail("start",
-                     fmt::format("{} lies beyond stop = {}; no dimension is left to try", plan.start, plan.stop));
-    }
-}
-
 /// The pipeline proper, on the threads of the caller's arena.
 PipelineResult run_here(const PipelineConfig& config, const PipelineOptions& options) {
     PipelineResult out;
@@ -101,7 +85,9 @@ PipelineResult run_here(const PipelineConfig& config, const PipelineOptions& opt
                                 .failure_probability = config.failure_probability()};
     }
     out.plan = config.plan(out.traits);
-    require_possible(out.plan, out.traits, config.search.parameters);
+    if (const auto refused = core::problem_of(out.plan, out.traits)) {
+        config.search.parameters.fail(refused->key, refused->reason);
+    }
     const core::Criterion criterion = config.limits();
     const core::PhiloxSource source;
     const core::SearchProblem what{

@@ -82,6 +82,13 @@ struct SearchProblem {
     std::function<void(const SearchProgress&)> progress;  ///< may be empty
 };
 
+/// Why a construction with these traits cannot follow a plan.
+struct PlanProblem {
+    std::string key;  ///< of the plan: "stop", "start" or "query_dim"
+    std::string reason;
+};
+[[nodiscard]] std::optional<PlanProblem> problem_of(const SearchPlan& plan, const ConstructionTraits& traits);
+
 /// Finds the least dimension of the plan at which one of the samples passes. Samples of a nested construction are grown
 /// column by column, so that an ascending walk costs little more than one embedding at its end; with `resample` (or a
 /// construction that is not nested) each (m, sample) is embedded anew.

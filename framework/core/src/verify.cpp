@@ -1,8 +1,6 @@
 #include "attnspan/core/verify.hpp"
 
 #include <fmt/format.h>
-#include <oneapi/tbb/enumerable_thread_specific.h>
-#include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
 #include <atomic>
@@ -14,6 +12,7 @@
 #include "attnspan/error.hpp"
 #include "block_scan.hpp"
 #include "compensated_dot.hpp"
+#include "parallel.hpp"
 #include "row_scan.hpp"
 
 namespace attnspan::core {
@@ -246,12 +245,11 @@ Measures Verifier::measure(const Logits& logits, std::vector<RowMeasures>* rows)
     require_bounded(logits, norms);
     const RoundingBound bound(logits, norms);
     std::vector<RowMeasures> all(constrained_.size());
-    tbb::enumerable_thread_specific<Workspace> workspaces;
     const auto blocks = static_cast<Index>((constrained_.size() + block_queries - 1) / block_queries);
-    tbb::parallel_for(Index{0}, blocks, [&](Index b) {
+    for_each_index<Workspace>(blocks, [&](Index b, Workspace& work) {
         const auto first = static_cast<std::size_t>(b * block_queries);
         const std::size_t count = std::min(static_cast<std::size_t>(block_queries), constrained_.size() - first);
-        measure_block(logits, bound, std::span(constrained_).subspan(first, count), true, workspaces.local(),
+        measure_block(logits, bound, std::span(constrained_).subspan(first, count), true, work,
                       std::span(all).subspan(first, count));
     });
 
@@ -302,11 +300,10 @@ std::optional<Refutation> Verifier::refute(const Logits& logits, const RowNorms&
     };
     const auto count = static_cast<Index>((constrained_.size() + block_queries - 1) / block_queries);
     std::vector<Block> blocks(static_cast<std::size_t>(count));
-    tbb::enumerable_thread_specific<Workspace> workspaces;
     // Blocks behind a refuted one are skipped, blocks before it are not: the least refuted block is the same whichever
     // thread comes first.
     std::atomic<Index> refuted = count;
-    tbb::parallel_for(Index{0}, count, [&](Index b) {
+    for_each_index<Workspace>(count, [&](Index b, Workspace& work) {
         if (b > refuted.load(std::memory_order_relaxed)) {
             return;
         }
@@ -315,7 +312,7 @@ std::optional<Refutation> Verifier::refute(const Logits& logits, const RowNorms&
             std::span(constrained_)
                 .subspan(first, std::min(static_cast<std::size_t>(block_queries), constrained_.size() - first));
         std::vector<RowMeasures> measures(queries.size());
-        screen_block(logits, bound, queries, workspaces.local(), measures);
+        screen_block(logits, bound, queries, work, measures);
         Block& block = blocks[static_cast<std::size_t>(b)];
         for (std::size_t r = 0; r < queries.size(); ++r) {
             const std::optional<Refutation> one = judge(queries[r], measures[r]);

@@ -1,11 +1,11 @@
 #include "walk.hpp"
 
-#include <oneapi/tbb/parallel_for.h>
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <utility>
+
+#include "parallel.hpp"
 
 namespace attnspan::core {
 namespace {
@@ -87,7 +87,7 @@ private:
         }
         const double keep = from == 0 ? 0.0 : 1.0;
         const Index tasks = (x2.rows + keys_per_task - 1) / keys_per_task;
-        tbb::parallel_for(Index{0}, tasks, [&](Index task) {
+        for_each_index(tasks, [&](Index task) {
             const Index k0 = task * keys_per_task;
             const Index k1 = std::min(k0 + keys_per_task, x2.rows);
             backend.multiply(1.0, Op::none, x2.block(k0, k1, from, x2.cols), Op::none, std::as_const(gathered).view(),

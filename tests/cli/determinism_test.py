@@ -9,7 +9,7 @@ import numpy as np
 
 import places
 
-PROJECTIONS = ("orthogonal", "gaussian", "structured")
+PROJECTIONS = ("orthogonal", "gaussian", "structured", "sparse")
 MACHINES = tuple((threads, backend) for threads in (1, 2) for backend in ("armadillo", "eigen"))
 LENGTH = 96  # not a power of two: structured pads
 POINTS = ((1, 1.0, "bidirectional"), (2, 2.0, "causal"), (3, 5.0, "bidirectional"))

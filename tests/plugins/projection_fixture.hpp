@@ -19,14 +19,23 @@ struct Scheme {
     std::map<std::string, ParameterValue> parameters{};
 
     [[nodiscard]] std::string text() const {
-        return parameters.empty() ? name : name + ' ' + std::to_string(std::get<Index>(parameters.at("blocks")));
+        return parameters.empty() ? name : name + ' ' + std::to_string(std::get<Index>(parameters.begin()->second));
     }
 };
 
-inline std::vector<Scheme> schemes() {
+/// The schemes whose sample for m is a prefix of the samples for larger m.
+inline std::vector<Scheme> nested_schemes() {
     std::vector<Scheme> all = {{"gaussian"}, {"orthogonal"}};
     for (const Index blocks : {Index{1}, Index{2}, Index{3}}) {
         all.push_back({"structured", {{"blocks", blocks}}});
+    }
+    return all;
+}
+
+inline std::vector<Scheme> schemes() {
+    std::vector<Scheme> all = nested_schemes();
+    for (const Index nonzeros : {Index{1}, Index{4}}) {
+        all.push_back({"sparse", {{"nonzeros", nonzeros}}});
     }
     return all;
 }

@@ -9,7 +9,7 @@
 namespace attnspan::test {
 namespace {
 
-// Two-sided normal quantile of probability 1e-6: the false-alarm probability of each studentised mean below. About 80
+// Two-sided normal quantile of probability 1e-6: the false-alarm probability of each studentised mean below. About 100
 // of them are looked at, with fixed seeds.
 constexpr double quantile = 4.8916;
 
@@ -94,6 +94,9 @@ double formula(const Scheme& scheme, double n, double m, const Pair& pair) {
     }
     if (scheme.name == "orthogonal") {
         return (n - m) / (m * (n + 2)) * (2 * rho2 + (1 - rho2) * n / (n - 1));
+    }
+    if (scheme.name == "sparse") {
+        return (1 + rho2 - 2 * pair.sum([](double a, double b) { return a * a * b * b; })) / m;
     }
     const auto blocks = static_cast<double>(std::get<Index>(scheme.parameters.at("blocks")));
     const double padded = std::exp2(std::ceil(std::log2(n)));

@@ -70,7 +70,7 @@ constexpr Index sizes[] = {1, 2, 5, 64, 65, 150, 256, 330};
 }  // namespace
 
 TEST_CASE("the columns for m are the first m of the columns for 2m, byte for byte, in one piece or in many") {
-    for (const Scheme& scheme : schemes()) {
+    for (const Scheme& scheme : nested_schemes()) {
         const LoadedScheme loaded(scheme);
         for (const Index n : sizes) {
             CAPTURE(scheme.text());
@@ -98,7 +98,7 @@ TEST_CASE("the columns for m are the first m of the columns for 2m, byte for byt
 }
 
 TEST_CASE("equal streams give equal bytes and different samples differ everywhere") {
-    for (const Scheme& scheme : schemes()) {
+    for (const Scheme& scheme : nested_schemes()) {
         CAPTURE(scheme.text());
         const LoadedScheme loaded(scheme);
         const Matrix<double> first = columns(*loaded.sampler(150, 7), 100);
@@ -221,10 +221,67 @@ TEST_CASE("gaussian columns are the normals of the stream, one sequence each") {
     CHECK_FALSE(loaded.traits(10).exact_from.has_value());
 }
 
+TEST_CASE("sparse samples have s signs in every row, in distinct columns, and are drawn anew for each m") {
+    for (const Index nonzeros : {Index{1}, Index{4}, Index{40}}) {
+        const LoadedScheme loaded({"sparse", {{"nonzeros", nonzeros}}});
+        const auto sampler = loaded.sampler(330, 8);
+        CHECK_FALSE(sampler->nested());
+        for (const Index m : {Index{1}, Index{4}, Index{7}, Index{39}, Index{100}, Index{5000}}) {
+            CAPTURE(nonzeros);
+            CAPTURE(m);
+            const Matrix<double> y = columns(*sampler, m);
+            CHECK(same_bytes(y.view(), columns(*loaded.sampler(330, 8), m).view()));
+            CHECK_FALSE(same_bytes(y.view(), columns(*loaded.sampler(330, 9), m).view()));
+            const Index expected = std::min(nonzeros, m);
+            CHECK(sampler->scale(m) == 1 / std::sqrt(static_cast<double>(expected)));
+            for (Index i = 0; i < y.rows(); ++i) {
+                Index signs = 0;
+                for (Index j = 0; j < m; ++j) {
+                    signs += std::abs(y(i, j)) == 1;
+                    REQUIRE((y(i, j) == 0 || std::abs(y(i, j)) == 1));
+                }
+                REQUIRE(signs == expected);
+            }
+        }
+        // Nothing of the sample for m is left in the one for m + 1: of 330 rows with one column each, all would agree.
+        const Matrix<double> first = columns(*sampler, 100);
+        const Matrix<double> second = columns(*sampler, 101);
+        CHECK_FALSE(same_bytes(first.view(), second.view().columns(0, 100)));
+    }
+    CHECK(LoadedScheme({"sparse", {{"nonzeros", Index{1}}}}).traits(10).default_stop == 40);
+}
+
+TEST_CASE("every column of a sparse sample is chosen as often as any other, in every step of the choice") {
+    // s = 3 of m = 5: each column is in a row with probability 3/5, each pair of columns with 3/10. 40000 rows; normal
+    // quantile 4.9 for a false alarm of 1e-6 each.
+    constexpr Index n = 40000;
+    const LoadedScheme loaded({"sparse", {{"nonzeros", Index{3}}}});
+    const auto sampler = loaded.sampler(n, 1);
+    const Matrix<double> y = columns(*sampler, 5);
+    const auto off = [](Index count, double p) {
+        return std::abs(static_cast<double>(count) - n * p) / std::sqrt(n * p * (1 - p));
+    };
+    for (Index a = 0; a < 5; ++a) {
+        for (Index b = a; b < 5; ++b) {
+            Index both = 0;
+            for (Index i = 0; i < n; ++i) {
+                both += y(i, a) != 0 && y(i, b) != 0;
+            }
+            CHECK(off(both, a == b ? 0.6 : 0.3) < 4.9);
+        }
+        Index positive = 0;
+        for (Index i = 0; i < n; ++i) {
+            positive += y(i, a) > 0;
+        }
+        CHECK(off(positive, 0.3) < 4.9);
+    }
+}
+
 TEST_CASE("each scheme says whether the chi-square tail of the bound holds") {
     CHECK(LoadedScheme({"gaussian"}).traits(8).chi_square_tail);
     CHECK(LoadedScheme({"orthogonal"}).traits(8).chi_square_tail);
     CHECK_FALSE(LoadedScheme({"structured", {{"blocks", Index{1}}}}).traits(8).chi_square_tail);
+    CHECK_FALSE(LoadedScheme({"sparse", {{"nonzeros", Index{4}}}}).traits(8).chi_square_tail);
 }
 
 }  // namespace attnspan::test

@@ -44,6 +44,10 @@ public:
     [[nodiscard]] Index below(Index bound, Index position) const {
         std::uint64_t word = 0;
         bits(position, {&word, 1});
+        return reduced(word, bound);
+    }
+    /// The same from a word that was drawn before.
+    [[nodiscard]] static Index reduced(std::uint64_t word, Index bound) {
         __extension__ using Wide = unsigned __int128;
         return static_cast<Index>((static_cast<Wide>(word) * static_cast<Wide>(bound)) >> 64U);
     }

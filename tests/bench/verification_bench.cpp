@@ -1,15 +1,19 @@
 // How fast verification runs, against the rate at which the same back end multiplies the same tiles in the same
 // process.
 //
-//   build/release/bin/attnspan_bench --benchmark_filter=armadillo
+//   build/release/bin/attnspan_bench --benchmark_filter=verify
 //
-// Every line reports GFLOP/s of the products alone (2 L^2 m flops), so that "verify" divided by "multiply" is the share
-// of the product's speed that is left. One thread.
+// Each line times the products alone and the verification in turn, on one thread, and reports
+//   share     products' time over verification's, median of the repetitions: how much of the products' speed is left
+//   multiply, verify   GFLOP/s of the products (2 L^2 m flops), medians
+// "measure" is what a result is reported by: double precision, with total variation (exp of every logit).
 
 #include <benchmark/benchmark.h>
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,12 +22,12 @@
 #include "attnspan/core/random.hpp"
 #include "attnspan/core/verify.hpp"
 #include "attnspan/runtime/registry.hpp"
+#include "bench_support.hpp"
 
+namespace attnspan::bench {
 namespace {
 
-using namespace attnspan;
-
-constexpr Index length = 8192;
+constexpr Index length = 16384;
 constexpr Index block_queries = 256;  // as the verifier cuts them
 constexpr Index tile_keys = 512;
 
@@ -51,82 +55,85 @@ Matrix<T> converted(const Matrix<double>& from) {
     return to;
 }
 
-void report(benchmark::State& state, Index m) {
-    const double flops = 2.0 * static_cast<double>(length) * static_cast<double>(length) * static_cast<double>(m);
-    state.counters["GFLOP/s"] =
-        benchmark::Counter(flops * 1e-9, benchmark::Counter::kIsIterationInvariantRate, benchmark::Counter::kIs1000);
-}
-
-/// The products alone.
+/// All logits, tile by tile, from gathered queries.
 template <class T>
-void multiply(benchmark::State& state, const std::string& name) {
-    const auto backend = make_backend(name);
-    const Index m = state.range(0);
-    const Matrix<T> x1 = converted<T>(normals(m, length, 1));  // rows of queries, gathered
-    const Matrix<T> x2 = converted<T>(normals(length, m, 2));
-    Matrix<T> tile(tile_keys, block_queries);
-    for (auto _ : state) {
-        for (Index q = 0; q < length; q += block_queries) {
-            for (Index k = 0; k < length; k += tile_keys) {
-                backend->multiply(T(1), Op::none, x2.view().row_block(k, k + tile_keys), Op::none,
-                                  x1.view().columns(q, q + block_queries), T(0), tile.view());
-            }
+void multiply_all(const Backend& backend, const Matrix<T>& queries, const Matrix<T>& x2, Matrix<T>& tile) {
+    for (Index q = 0; q < length; q += block_queries) {
+        for (Index k = 0; k < length; k += tile_keys) {
+            backend.multiply(T(1), Op::none, x2.view().row_block(k, k + tile_keys), Op::none,
+                             queries.view().columns(q, q + block_queries), T(0), tile.view());
         }
-        benchmark::DoNotOptimize(tile.data());
     }
-    report(state, m);
+    benchmark::DoNotOptimize(tile.data());
 }
 
-/// Ratio and leakage of every row, with limits that nothing breaks, so that no row is left early.
-void verify(benchmark::State& state, const std::string& name, bool single) {
-    const auto backend = make_backend(name);
-    const Index m = state.range(0);
+/// One nonzero in every row, and limits that nothing breaks, so that no row is left early.
+Problem diagonal_problem() {
     SparseMatrix target;
     target.cols = length;
     for (Index i = 0; i < length; ++i) {
         target.push(i, 1.0);
         target.end_row();
     }
-    const Problem problem = core::encode(
+    return core::encode(
         target, {.keys = length, .ranges = std::vector<KeyRange>(static_cast<std::size_t>(length), {0, length})}, {});
+}
+
+enum class Work { refute, measure };
+
+template <class T>
+void verify(benchmark::State& state, const std::string& name, Work work) {
+    const auto backend = make_backend(name);
+    const Index m = state.range(0);
+    const Problem problem = diagonal_problem();
     const Matrix<double> x1 = normals(length, m, 1);
     const Matrix<double> x2 = normals(length, m, 2);
-    const Matrix<float> x1_single = converted<float>(x1);
-    const Matrix<float> x2_single = converted<float>(x2);
+    const Matrix<T> queries = converted<T>(normals(m, length, 1));
+    const Matrix<T> keys = converted<T>(x2);
+    Matrix<T> tile(tile_keys, block_queries);
     core::Logits logits{.x1 = x1.view(), .x2 = x2.view(), .scale = 1.0};
-    if (single) {
-        logits.x1_single = x1_single.view();
-        logits.x2_single = x2_single.view();
+    if constexpr (std::is_same_v<T, float>) {
+        logits.x2_single = keys.view();
     }
     const core::Criterion criterion{.log_ratio = 1e9, .log_leakage = 1e9};
     const core::Verifier verifier(problem, *backend, criterion);
     const core::RowNorms norms(logits);
-    tbb::task_arena arena(1);
+    tbb::task_arena one(1);
+    Paired paired;
     for (auto _ : state) {
-        const bool refuted = arena.execute([&] { return verifier.refute(logits, norms).has_value(); });
-        benchmark::DoNotOptimize(refuted);
+        paired.add([&] { multiply_all(*backend, queries, keys, tile); },
+                   [&] {
+                       one.execute([&] {
+                           if (work == Work::refute) {
+                               benchmark::DoNotOptimize(verifier.refute(logits, norms).has_value());
+                           } else {
+                               benchmark::DoNotOptimize(verifier.measure(logits).log_leakage);
+                           }
+                       });
+                   });
     }
-    report(state, m);
+    const double flops = 2.0 * static_cast<double>(length) * static_cast<double>(length) * static_cast<double>(m);
+    state.counters["share"] = paired.ratio();
+    state.counters["multiply"] = flops * 1e-9 / paired.first_seconds();
+    state.counters["verify"] = flops * 1e-9 / paired.second_seconds();
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
+void add_verification() {
     for (const std::string name : {"eigen", "armadillo"}) {
         const auto add = [&](const std::string& what, auto function) {
-            benchmark::RegisterBenchmark((name + "/" + what).c_str(), function)
-                ->Arg(64)
-                ->Arg(256)
-                ->Arg(1024)
-                ->Unit(benchmark::kMillisecond)
-                ->Iterations(3);
+            for (const auto& [m, repetitions] : {std::pair{64, 9}, std::pair{256, 5}, std::pair{1024, 3}}) {
+                benchmark::RegisterBenchmark((name + "/" + what).c_str(), function)
+                    ->Arg(m)
+                    ->Unit(benchmark::kMillisecond)
+                    ->Iterations(repetitions);
+            }
         };
-        add("multiply/double", [name](benchmark::State& s) { multiply<double>(s, name); });
-        add("verify/double", [name](benchmark::State& s) { verify(s, name, false); });
-        add("multiply/single", [name](benchmark::State& s) { multiply<float>(s, name); });
-        add("verify/single", [name](benchmark::State& s) { verify(s, name, true); });
+        add("verify/double", [name](benchmark::State& s) { verify<double>(s, name, Work::refute); });
+        add("verify/single", [name](benchmark::State& s) { verify<float>(s, name, Work::refute); });
+        add("measure/double", [name](benchmark::State& s) { verify<double>(s, name, Work::measure); });
     }
-    benchmark::Initialize(&argc, argv);
-    benchmark::RunSpecifiedBenchmarks();
-    return 0;
 }
+
+}  // namespace attnspan::bench

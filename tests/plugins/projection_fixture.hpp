@@ -48,11 +48,12 @@ public:
 
     [[nodiscard]] ProjectionTraits traits(Index n) const { return projection_->traits(n); }
     [[nodiscard]] std::unique_ptr<ProjectionSampler> sampler(Index n, std::uint64_t sample) const {
-        return projection_->sampler(n, core::stream(source_, 1, core::Purpose::embedding, 0, sample));
+        return projection_->sampler(n, core::stream(source_, 1, core::Purpose::embedding, 0, sample), serial_);
     }
 
 private:
     core::PhiloxSource source_;
+    Serial serial_;
     LoadedPlugin<Projection> plugin_;
     std::unique_ptr<Projection> projection_;
 };

@@ -292,8 +292,7 @@ TEST_CASE("screening in single precision gives the verdict of double precision, 
         const Matrix<double> w1 = widened(s1);
         const Matrix<double> w2 = widened(s2);
         const core::Logits plain{.x1 = x1.view(), .x2 = x2.view()};
-        const core::Logits screened{
-            .x1 = x1.view(), .x2 = x2.view(), .scale = 1, .x1_single = s1.view(), .x2_single = s2.view()};
+        const core::Logits screened{.x1 = x1.view(), .x2 = x2.view(), .scale = 1, .x2_single = s2.view()};
         const core::RowNorms norms(plain);
         const Measures found = Verifier(problem, backend, criterion(1e300, 1e300)).measure(plain);
         for (const double nudge : {0.0, 1e-16, 1e-12, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-3}) {

@@ -88,8 +88,9 @@ RowMeasures RowState::limits(std::span<const double> support, std::span<const do
 }
 
 template <class T>
-void BlockScan<T>::measure(const Problem& problem, const Backend& backend, ConstMatrixView<T> x1, ConstMatrixView<T> x2,
-                           T scale, std::span<const Index> queries, bool softmax, std::span<RowMeasures> out) {
+void BlockScan<T>::measure(const Problem& problem, const Backend& backend, ConstMatrixView<double> x1,
+                           ConstMatrixView<T> x2, T scale, std::span<const Index> queries, bool softmax,
+                           std::span<RowMeasures> out) {
     const Index m = x1.cols;
     const auto count = static_cast<Index>(queries.size());
     KeyRange keys{problem.keys(), 0};
@@ -109,9 +110,15 @@ void BlockScan<T>::measure(const Problem& problem, const Backend& backend, Const
     support_.resize(static_cast<std::size_t>(entries));
     rows_.assign(queries.size(), {});
     const MatrixView<T> gathered = queries_.view().columns(0, count);
-    for (Index c = 0; c < m; ++c) {
+    // A cache line of each query at a time.
+    constexpr Index strip = 64 / sizeof(T);
+    for (Index c0 = 0; c0 < m; c0 += strip) {
+        const Index c1 = std::min(c0 + strip, m);
         for (Index r = 0; r < count; ++r) {
-            gathered(c, r) = x1(queries[static_cast<std::size_t>(r)], c);
+            const double* from = &x1(queries[static_cast<std::size_t>(r)], 0);
+            for (Index c = c0; c < c1; ++c) {
+                gathered(c, r) = static_cast<T>(from[c * x1.ld]);
+            }
         }
     }
 

@@ -30,10 +30,10 @@ struct RowState {
 template <class T>
 class BlockScan {
 public:
-    /// The rows `queries` of scale x1 x2^T. With `softmax` also total variation and support mass (double precision
-    /// only). `states` holds what each row added up to, until the next call.
-    void measure(const Problem& problem, const Backend& backend, ConstMatrixView<T> x1, ConstMatrixView<T> x2, T scale,
-                 std::span<const Index> queries, bool softmax, std::span<RowMeasures> out);
+    /// The rows `queries` of scale x1 x2^T, x1 rounded to T first. With `softmax` also total variation and support mass
+    /// (double precision only). `states` holds what each row added up to, until the next call.
+    void measure(const Problem& problem, const Backend& backend, ConstMatrixView<double> x1, ConstMatrixView<T> x2,
+                 T scale, std::span<const Index> queries, bool softmax, std::span<RowMeasures> out);
 
     [[nodiscard]] const RowState& state(std::size_t row) const { return rows_[row]; }
 

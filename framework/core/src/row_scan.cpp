@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 namespace attnspan::core {
 namespace {
@@ -42,24 +43,48 @@ constexpr Index lanes = 32;
 
 template <class T>
 [[gnu::always_inline]] inline T maximum_body(const T* s, Index count) {
-    T best[lanes];
+    constexpr Index chains = 64;  // enough to hide the latency of a maximum; the order does not matter here
+    T best[chains];
     for (T& b : best) {
         b = -std::numeric_limits<T>::infinity();
     }
     Index i = 0;
-    for (; i + lanes <= count; i += lanes) {
-        for (Index l = 0; l < lanes; ++l) {
+    for (; i + chains <= count; i += chains) {
+        for (Index l = 0; l < chains; ++l) {
             best[l] = s[i + l] > best[l] ? s[i + l] : best[l];
         }
     }
     for (Index l = 0; i < count; ++i, ++l) {
         best[l] = s[i] > best[l] ? s[i] : best[l];
     }
-    T out = best[0];
-    for (const T b : best) {
-        out = b > out ? b : out;
+#pragma GCC unroll 8
+    for (Index width = chains / 2; width > 0; width /= 2) {
+        for (Index l = 0; l < width; ++l) {
+            best[l] = best[l + width] > best[l] ? best[l + width] : best[l];
+        }
     }
-    return out;
+    return best[0];
+}
+
+template <class T>
+[[gnu::always_inline]] inline Index position_body(const T* s, Index count, T value) {
+    constexpr Index step = 64;
+    using Flag =
+        std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;  // as wide as a number: one vector lane
+    Index i = 0;
+    for (; i + step <= count; i += step) {
+        Flag found = 0;
+        for (Index l = 0; l < step; ++l) {
+            found |= static_cast<Flag>(s[i + l] == value ? 1 : 0);
+        }
+        if (found != 0) {
+            break;
+        }
+    }
+    while (i < count && s[i] != value) {
+        ++i;
+    }
+    return i;
 }
 
 [[gnu::always_inline]] inline double sum_exp_body(const double* s, Index count, double shift) {
@@ -95,6 +120,14 @@ template <class T>
 [[gnu::target("avx2")]] T maximum_avx2(const T* s, Index count) {
     return maximum_body(s, count);
 }
+template <class T>
+[[gnu::target("avx512f")]] Index position_avx512(const T* s, Index count, T value) {
+    return position_body(s, count, value);
+}
+template <class T>
+[[gnu::target("avx2")]] Index position_avx2(const T* s, Index count, T value) {
+    return position_body(s, count, value);
+}
 [[gnu::target("avx512f")]] double sum_exp_avx512(const double* s, Index count, double shift) {
     return sum_exp_body(s, count, shift);
 }
@@ -122,6 +155,19 @@ T maximum_here(const T* s, Index count) {
     return maximum_body(s, count);
 }
 
+template <class T>
+Index position_here(const T* s, Index count, T value) {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f")) {
+        return position_avx512(s, count, value);
+    }
+    if (__builtin_cpu_supports("avx2")) {
+        return position_avx2(s, count, value);
+    }
+#endif
+    return position_body(s, count, value);
+}
+
 }  // namespace
 
 double maximum(const double* s, Index count) {
@@ -129,6 +175,13 @@ double maximum(const double* s, Index count) {
 }
 float maximum(const float* s, Index count) {
     return maximum_here(s, count);
+}
+
+Index position_of(const double* s, Index count, double value) {
+    return position_here(s, count, value);
+}
+Index position_of(const float* s, Index count, float value) {
+    return position_here(s, count, value);
 }
 
 double sum_exp(const double* s, Index count, double shift) {

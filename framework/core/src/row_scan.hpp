@@ -1,7 +1,5 @@
 #pragma once
 
-#include <algorithm>
-
 #include "attnspan/types.hpp"
 
 namespace attnspan::core {
@@ -10,11 +8,9 @@ namespace attnspan::core {
 [[nodiscard]] double maximum(const double* s, Index count);
 [[nodiscard]] float maximum(const float* s, Index count);
 
-/// Position of the first element equal to `value`, which is among s[0 .. count).
-template <class T>
-[[nodiscard]] Index position_of(const T* s, Index count, T value) {
-    return std::find(s, s + count, value) - s;
-}
+/// Position of the first element of s[0 .. count) equal to `value`; count where there is none.
+[[nodiscard]] Index position_of(const double* s, Index count, double value);
+[[nodiscard]] Index position_of(const float* s, Index count, float value);
 
 /// Sum of exp(s[i] - shift), each shift >= s[i]; minus infinity counts as 0. Relative error below 1e-14; the order of
 /// summation does not depend on the processor.

@@ -9,6 +9,7 @@
 #include <limits>
 #include <utility>
 
+#include "attnspan/core/arena.hpp"
 #include "attnspan/error.hpp"
 #include "block_scan.hpp"
 #include "compensated_dot.hpp"
@@ -20,6 +21,7 @@ namespace {
 
 constexpr Index block_queries = 256;
 constexpr std::size_t most_risky = 32;
+constexpr Index rows_per_task = 1024;
 }  // namespace
 
 RowNorms::RowNorms(Index queries, Index keys)
@@ -30,10 +32,16 @@ RowNorms::RowNorms(const Logits& logits) : RowNorms(logits.x1.rows, logits.x2.ro
 }
 
 void RowNorms::add(ConstMatrixView<double> x1_columns, ConstMatrixView<double> x2_columns) {
-    for (Index j = 0; j < x1_columns.cols; ++j) {
-        add_squares(x1_columns.column(j), x1_columns.rows, x1_.data());
-        add_squares(x2_columns.column(j), x2_columns.rows, x2_.data());
-    }
+    const ArenaParallel threads;
+    const auto add = [&](ConstMatrixView<double> columns, double* squares) {
+        threads.for_each_piece(columns.rows, rows_per_task, [&](Index begin, Index end) {
+            for (Index j = 0; j < columns.cols; ++j) {
+                add_squares(columns.column(j) + begin, end - begin, squares + begin);
+            }
+        });
+    };
+    add(x1_columns, x1_.data());
+    add(x2_columns, x2_.data());
 }
 
 double RowNorms::largest(const std::vector<double>& squares) {
@@ -147,7 +155,8 @@ RowMeasures Verifier::decide_exactly(const Logits& logits, Index query, RowMeasu
     return measured;
 }
 
-RowMeasures Verifier::measure_row(const Logits& logits, const RowNorms& norms, Index query,
+/// Ratio and leakage of one row from its finished logits over all keys. `row` is scratch afterwards.
+RowMeasures Verifier::measure_row(const Logits& logits, const RoundingBound& bound, Index query,
                                   std::span<double> row) const {
     const KeyRange visible = problem_.visible[query];
     const auto keys = problem_.log_weights.row_columns(query);
@@ -160,8 +169,30 @@ RowMeasures Verifier::measure_row(const Logits& logits, const RowNorms& norms, I
     RowState state;
     state.add(row.data() + visible.begin, visible, false);
     const RowMeasures out = state.limits(support, problem_.log_weights.row_values(query));
-    const double error = RoundingBound(logits, norms).in_double(query);
+    const double error = bound.in_double(query);
     return near_limit(query, out, error, state.largest_support) ? decide_exactly(logits, query, out) : out;
+}
+
+std::optional<Refutation> Verifier::refute_rows(const Logits& logits, const RowNorms& norms,
+                                                std::span<const Index> queries,
+                                                ConstMatrixView<double> products) const {
+    require_bounded(logits, norms);
+    const RoundingBound bound(logits, norms);
+    std::vector<std::optional<Refutation>> found(queries.size());
+    for_each_index<std::vector<double>>(products.cols, [&](Index r, std::vector<double>& row) {
+        const auto at = static_cast<std::size_t>(r);
+        row.resize(static_cast<std::size_t>(products.rows));
+        std::transform(products.column(r), products.column(r) + products.rows, row.begin(),
+                       [&](double product) { return logits.scale * product; });
+        found[at] = judge(queries[at], measure_row(logits, bound, queries[at], row));
+    });
+    std::optional<Refutation> worst;
+    for (const std::optional<Refutation>& one : found) {
+        if (one && (!worst || one->log_excess > worst->log_excess)) {
+            worst = one;
+        }
+    }
+    return worst;
 }
 
 std::optional<Refutation> Verifier::judge(Index query, const RowMeasures& m) const {
@@ -211,12 +242,12 @@ void Verifier::measure_block(const Logits& logits, const RoundingBound& bound, s
 
 void Verifier::screen_block(const Logits& logits, const RoundingBound& bound, std::span<const Index> queries,
                             Workspace& work, std::span<RowMeasures> out) const {
-    if (logits.x1_single.data == nullptr || !bound.fits_single()) {
+    if (logits.x2_single.data == nullptr || !bound.fits_single()) {
         measure_block(logits, bound, queries, false, work, out);
         return;
     }
-    work.in_single.measure(problem_, backend_, logits.x1_single, logits.x2_single, static_cast<float>(logits.scale),
-                           queries, false, out);
+    work.in_single.measure(problem_, backend_, logits.x1, logits.x2_single, static_cast<float>(logits.scale), queries,
+                           false, out);
     // What single precision cannot decide is measured again, and so is the worst row, for an exact record.
     std::vector<Index> undecided;
     std::vector<std::size_t> places;

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "attnspan/memory.hpp"
 #include "parallel.hpp"
 
 namespace attnspan::core {
@@ -34,10 +35,19 @@ void require_finite(const RowNorms& norms, Index query_dim, Index sample) {
 }
 
 void round_to_single(ConstMatrixView<double> from, MatrixView<float> to) {
-    for (Index j = 0; j < from.cols; ++j) {
+    for_each_index(from.cols, [&](Index j) {
         std::transform(from.column(j), from.column(j) + from.rows, to.column(j),
                        [](double x) { return static_cast<float>(x); });
-    }
+    });
+}
+
+/// Refuses `count` further columns of X1 (queries rows) and X2 (keys rows, also in single precision) that do not fit.
+void require_columns(const Problem& problem, Index query_dim, Index count) {
+    const auto queries = static_cast<double>(problem.queries());
+    const auto keys = static_cast<double>(problem.keys());
+    require_memory(
+        (sizeof(double) * (queries + keys) + sizeof(float) * keys) * static_cast<double>(count),
+        "an embedding of " + std::to_string(problem.queries() + problem.keys()) + " x " + std::to_string(query_dim));
 }
 
 /// A few rows with their unscaled logits over all keys, kept up to date as columns are added.
@@ -48,7 +58,9 @@ public:
 
     [[nodiscard]] Index count() const { return static_cast<Index>(rows_.size()); }
     [[nodiscard]] Index row(Index probe) const { return rows_[static_cast<std::size_t>(probe)]; }
-    [[nodiscard]] double* logits(Index probe) { return logits_.view().column(probe); }
+    [[nodiscard]] std::span<const Index> rows() const { return rows_; }
+    /// Keys x probes.
+    [[nodiscard]] ConstMatrixView<double> products() const { return logits_.view(); }
 
     /// Brings every probe to dimension m; a smaller one than before starts over.
     void advance(const Backend& backend, ConstMatrixView<double> x1, ConstMatrixView<double> x2) {
@@ -128,10 +140,9 @@ public:
           verifier_(verifier),
           sample_(sample),
           family_(what.construction.family(what.stream(sample, 0))),
-          x1_(what.problem.queries()),
-          x2_(what.problem.keys()),
-          x1_single_(what.problem.queries()),
-          x2_single_(what.problem.keys()),
+          x1_(what.problem.queries(), 0),
+          x2_(what.problem.keys(), 0),
+          x2_single_(what.problem.keys(), 0),
           norms_(what.problem.queries(), what.problem.keys()),
           probes_(what.problem.keys(),
                   hardest_rows(what.problem, what.construction.traits(), verifier.constrained_rows())) {}
@@ -140,29 +151,19 @@ public:
         grow_to(query_dim);
         Attempt attempt{.query_dim = query_dim, .sample = sample_, .refuted_by = std::nullopt, .infeasible = {}};
         const double side = family_->side_scale(query_dim);
-        const Logits logits{.x1 = x1_.first(query_dim),
-                            .x2 = x2_.first(query_dim),
+        const Logits logits{.x1 = x1_.view().columns(0, query_dim),
+                            .x2 = x2_.view().columns(0, query_dim),
                             .scale = side * side,
-                            .x1_single = x1_single_.first(query_dim),
-                            .x2_single = x2_single_.first(query_dim)};
+                            .x2_single = x2_single_.view().columns(0, query_dim)};
         if (query_dim < normed_) {
             norms_ = RowNorms(what_.problem.queries(), what_.problem.keys());
             normed_ = 0;
         }
-        norms_.add(x1_.range(normed_, query_dim), x2_.range(normed_, query_dim));
+        norms_.add(x1_.view().columns(normed_, query_dim), x2_.view().columns(normed_, query_dim));
         normed_ = query_dim;
         require_finite(norms_, query_dim, sample_);
         probes_.advance(what_.backend, logits.x1, logits.x2);
-        std::vector<double> row(static_cast<std::size_t>(what_.problem.keys()));
-        for (Index p = 0; p < probes_.count(); ++p) {
-            std::transform(probes_.logits(p), probes_.logits(p) + row.size(), row.begin(),
-                           [&](double logit) { return logits.scale * logit; });
-            const auto refuted =
-                verifier_.judge(probes_.row(p), verifier_.measure_row(logits, norms_, probes_.row(p), row));
-            if (refuted && (!attempt.refuted_by || refuted->log_excess > attempt.refuted_by->log_excess)) {
-                attempt.refuted_by = refuted;
-            }
-        }
+        attempt.refuted_by = verifier_.refute_rows(logits, norms_, probes_.rows(), probes_.products());
         if (attempt.refuted_by) {
             return attempt;
         }
@@ -194,26 +195,26 @@ private:
         const double side = family_->side_scale(query_dim);
         const auto scaled = [&](MatrixView<double> from) {
             Matrix<double> to(from.rows, from.cols);
-            for (Index j = 0; j < from.cols; ++j) {
+            for_each_index(from.cols, [&](Index j) {
                 std::transform(from.column(j), from.column(j) + from.rows, to.view().column(j),
                                [side](double x) { return side * x; });
-            }
+            });
             return to;
         };
-        return measured(verifier_, query_dim, sample_, scaled(x1_.first(query_dim)), scaled(x2_.first(query_dim)),
-                        *family_);
+        return measured(verifier_, query_dim, sample_, scaled(x1_.view().columns(0, query_dim)),
+                        scaled(x2_.view().columns(0, query_dim)), *family_);
     }
 
     void grow_to(Index query_dim) {
         const Index have = x1_.cols();
         if (query_dim > have) {
-            x1_.append(query_dim - have);
-            x2_.append(query_dim - have);
-            family_->columns(have, x1_.range(have, query_dim), x2_.range(have, query_dim));
-            x1_single_.append(query_dim - have);
-            x2_single_.append(query_dim - have);
-            round_to_single(x1_.range(have, query_dim), x1_single_.range(have, query_dim));
-            round_to_single(x2_.range(have, query_dim), x2_single_.range(have, query_dim));
+            require_columns(what_.problem, query_dim, query_dim - have);
+            x1_.resize_columns(query_dim);
+            x2_.resize_columns(query_dim);
+            x2_single_.resize_columns(query_dim);
+            const MatrixView<double> x2 = x2_.view().columns(have, query_dim);
+            family_->columns(have, x1_.view().columns(have, query_dim), x2);
+            round_to_single(x2, x2_single_.view().columns(have, query_dim));
         }
     }
 
@@ -221,10 +222,9 @@ private:
     const Verifier& verifier_;
     Index sample_;
     std::unique_ptr<EmbeddingFamily> family_;
-    GrowingColumns<double> x1_;
-    GrowingColumns<double> x2_;
-    GrowingColumns<float> x1_single_;
-    GrowingColumns<float> x2_single_;
+    Matrix<double> x1_;
+    Matrix<double> x2_;
+    Matrix<float> x2_single_;
     RowNorms norms_;  ///< of the first normed_ columns
     Index normed_ = 0;
     Probes probes_;
@@ -234,21 +234,20 @@ private:
 class FreshWalk final : public Walk {
 public:
     FreshWalk(const SearchProblem& what, const Verifier& verifier, Index sample, bool resample)
-        : what_(what), verifier_(verifier), sample_(sample), resample_(resample) {}
+        : what_(what),
+          verifier_(verifier),
+          sample_(sample),
+          resample_(resample),
+          x1_(what.problem.queries(), 0),
+          x2_(what.problem.keys(), 0),
+          x2_single_(what.problem.keys(), 0) {}
 
     Attempt test(Index query_dim) override {
         Attempt attempt{.query_dim = query_dim, .sample = sample_, .refuted_by = std::nullopt, .infeasible = {}};
         attempt.infeasible = embed(query_dim);
         if (attempt.infeasible.empty()) {
-            Matrix<float> x1_single(x1_.rows(), query_dim);
-            Matrix<float> x2_single(x2_.rows(), query_dim);
-            round_to_single(std::as_const(x1_).view(), x1_single.view());
-            round_to_single(std::as_const(x2_).view(), x2_single.view());
-            const Logits logits{.x1 = std::as_const(x1_).view(),
-                                .x2 = std::as_const(x2_).view(),
-                                .scale = 1,
-                                .x1_single = std::as_const(x1_single).view(),
-                                .x2_single = std::as_const(x2_single).view()};
+            round_to_single(std::as_const(x2_).view(), x2_single_.view());
+            const Logits logits{.x1 = x1_.view(), .x2 = x2_.view(), .scale = 1, .x2_single = x2_single_.view()};
             const RowNorms norms(logits);
             require_finite(norms, query_dim, sample_);
             attempt.refuted_by = verifier_.refute(logits, norms);
@@ -264,7 +263,9 @@ public:
             return std::nullopt;
         }
         embedded_ = 0;  // the matrices move out
-        return measured(verifier_, query_dim, sample_, std::move(x1_), std::move(x2_), *family_);
+        Matrix<double> x1 = std::exchange(x1_, Matrix<double>(x1_.rows(), 0));
+        Matrix<double> x2 = std::exchange(x2_, Matrix<double>(x2_.rows(), 0));
+        return measured(verifier_, query_dim, sample_, std::move(x1), std::move(x2), *family_);
     }
 
 private:
@@ -277,15 +278,11 @@ private:
         if (resample_ || !family_) {
             family_ = what_.construction.family(what_.stream(sample_, resample_ ? query_dim : 0));
         }
-        const Index queries = what_.problem.queries();
-        const Index keys = what_.problem.keys();
-        x1_ = {};
-        x2_ = {};
-        require_memory(
-            static_cast<double>(queries + keys) * static_cast<double>(query_dim) * (sizeof(double) + sizeof(float)),
-            "an embedding of " + std::to_string(queries + keys) + " x " + std::to_string(query_dim));
-        x1_ = Matrix<double>(queries, query_dim);
-        x2_ = Matrix<double>(keys, query_dim);
+        // The matrices keep what memory they have: most of the next embedding is written over this one.
+        require_columns(what_.problem, query_dim, std::max(query_dim - x1_.cols(), Index{0}));
+        x1_.resize_columns(query_dim);
+        x2_.resize_columns(query_dim);
+        x2_single_.resize_columns(query_dim);
         EmbedOutcome outcome = family_->embed(x1_.view(), x2_.view());
         if (!outcome.feasible) {
             return outcome.reason.empty() ? "the construction gives no reason" : std::move(outcome.reason);
@@ -301,6 +298,7 @@ private:
     std::unique_ptr<EmbeddingFamily> family_;
     Matrix<double> x1_;
     Matrix<double> x2_;
+    Matrix<float> x2_single_;
     Index embedded_ = 0;
 };
 

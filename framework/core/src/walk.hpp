@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "attnspan/core/search.hpp"
-#include "growing_columns.hpp"
 
 namespace attnspan::core {
 

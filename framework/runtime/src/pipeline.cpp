@@ -7,6 +7,7 @@
 #include <chrono>
 #include <memory>
 
+#include "attnspan/core/arena.hpp"
 #include "attnspan/core/encode.hpp"
 #include "attnspan/core/random.hpp"
 #include "attnspan/error.hpp"
@@ -70,7 +71,9 @@ PipelineResult run_here(const PipelineConfig& config, const PipelineOptions& opt
     }
     const Product<Construction> construction =
         config.construction.library->make_construction(config.construction.parameters);
-    const ConstructionTools tools{.backend = *backend, .projection = projection ? &**projection : nullptr};
+    const core::ArenaParallel threads;
+    const ConstructionTools tools{
+        .backend = *backend, .projection = projection ? &**projection : nullptr, .parallel = threads};
     const std::string who = config.construction.library->label();
     const auto prepared = guard_plugin_call(who, [&] { return construction->prepare(problem, tools); });
     if (!prepared) {

@@ -35,8 +35,10 @@ ConstructionTraits traits_of(const Projection& projection, Index n, double tau) 
 /// X1 = D Y and X2 = V Y for one sample of Y; how the products are made is the factorisation's affair.
 class ProjectedFamily : public EmbeddingFamily {
 protected:
-    explicit ProjectedFamily(std::unique_ptr<ProjectionSampler> sampler) : sampler_(std::move(sampler)) {}
+    ProjectedFamily(std::unique_ptr<ProjectionSampler> sampler, const Parallel& parallel)
+        : sampler_(std::move(sampler)), parallel_(parallel) {}
     [[nodiscard]] ProjectionSampler& sampler() { return *sampler_; }
+    [[nodiscard]] const Parallel& parallel() const { return parallel_; }
 
 private:
     [[nodiscard]] EmbedOutcome do_embed(MatrixView<double> x1, MatrixView<double> x2) override {
@@ -53,23 +55,26 @@ private:
                        MatrixView<double> x2) = 0;
 
     std::unique_ptr<ProjectionSampler> sampler_;
+    const Parallel& parallel_;
 };
 
 /// B = D V^T with D = B and V = I: X1 = B Y, X2 = Y. O(nnz m).
 class DirectFamily final : public ProjectedFamily {
 public:
-    DirectFamily(const SparseMatrix& b, std::unique_ptr<ProjectionSampler> sampler)
-        : ProjectedFamily(std::move(sampler)), b_(b) {}
+    DirectFamily(const SparseMatrix& b, std::unique_ptr<ProjectionSampler> sampler, const Parallel& parallel)
+        : ProjectedFamily(std::move(sampler), parallel), b_(b) {}
 
 private:
     void write(const ProjectionColumns& columns, double scale, MatrixView<double> x1, MatrixView<double> x2) override {
-        sampler().columns(columns, x2);
-        for (Index c = 0; c < x2.cols; ++c) {
-            double* y = x2.column(c);
-            for (Index j = 0; j < x2.rows; ++j) {
-                y[j] *= scale;
-            }
-            multiply(b_, y, x1.column(c));
+        sampler().columns_and_product(b_, columns, x2, x1);
+        if (scale != 1) {
+            parallel().for_each(x2.cols, [&](Index c) {
+                for (const MatrixView<double>& x : {x1, x2}) {
+                    for (Index i = 0; i < x.rows; ++i) {
+                        x(i, c) *= scale;
+                    }
+                }
+            });
         }
     }
 
@@ -81,21 +86,21 @@ private:
 class SvdFamily final : public ProjectedFamily {
 public:
     SvdFamily(const Matrix<double>& factors, Index queries, const Backend& backend,
-              std::unique_ptr<ProjectionSampler> sampler)
-        : ProjectedFamily(std::move(sampler)), factors_(factors), queries_(queries), backend_(backend) {}
+              std::unique_ptr<ProjectionSampler> sampler, const Parallel& parallel)
+        : ProjectedFamily(std::move(sampler), parallel), factors_(factors), queries_(queries), backend_(backend) {}
 
 private:
     void write(const ProjectionColumns& columns, double scale, MatrixView<double> x1, MatrixView<double> x2) override {
         Matrix<double> both(factors_.rows(), columns.count());
         sampler().apply(factors_.view(), backend_, columns, both.view());
-        for (Index c = 0; c < both.cols(); ++c) {
+        parallel().for_each(both.cols(), [&](Index c) {
             for (Index i = 0; i < queries_; ++i) {
                 x1(i, c) = scale * both(i, c);
             }
             for (Index j = queries_; j < both.rows(); ++j) {
                 x2(j - queries_, c) = scale * both(j, c);
             }
-        }
+        });
     }
 
     const Matrix<double>& factors_;
@@ -106,16 +111,17 @@ private:
 class Direct final : public PreparedConstruction {
 public:
     Direct(const Problem& problem, const ConstructionTools& tools, double tau)
-        : b_(encoded(problem, tau)), projection_(*tools.projection), tau_(tau) {}
+        : b_(encoded(problem, tau)), projection_(*tools.projection), parallel_(tools.parallel), tau_(tau) {}
 
 private:
     [[nodiscard]] ConstructionTraits do_traits() const override { return traits_of(projection_, b_.cols, tau_); }
     [[nodiscard]] std::unique_ptr<EmbeddingFamily> do_family(const RandomStream& random) const override {
-        return std::make_unique<DirectFamily>(b_, projection_.sampler(b_.cols, random));
+        return std::make_unique<DirectFamily>(b_, projection_.sampler(b_.cols, random, parallel_), parallel_);
     }
 
     SparseMatrix b_;
     const Projection& projection_;
+    const Parallel& parallel_;
     double tau_;
 };
 
@@ -126,6 +132,7 @@ public:
           keys_(problem.keys()),
           backend_(tools.backend),
           projection_(*tools.projection),
+          parallel_(tools.parallel),
           tau_(tau) {
         const auto n = static_cast<double>(keys_);
         // B^T B and what a back end takes to decompose it, then the factors.
@@ -147,24 +154,26 @@ public:
         }
         const Matrix<double> v = backend_.symmetric_eigen(std::as_const(gram).view()).vectors;
         factors_ = Matrix<double>(queries_ + keys_, keys_);
-        for (Index c = 0; c < keys_; ++c) {
+        parallel_.for_each(keys_, [&](Index c) {
             multiply(b, v.view().column(c), factors_.view().column(c));
             for (Index j = 0; j < keys_; ++j) {
                 factors_(queries_ + j, c) = v(j, c);
             }
-        }
+        });
     }
 
 private:
     [[nodiscard]] ConstructionTraits do_traits() const override { return traits_of(projection_, keys_, tau_); }
     [[nodiscard]] std::unique_ptr<EmbeddingFamily> do_family(const RandomStream& random) const override {
-        return std::make_unique<SvdFamily>(factors_, queries_, backend_, projection_.sampler(keys_, random));
+        return std::make_unique<SvdFamily>(factors_, queries_, backend_, projection_.sampler(keys_, random, parallel_),
+                                           parallel_);
     }
 
     Index queries_;
     Index keys_;
     const Backend& backend_;
     const Projection& projection_;
+    const Parallel& parallel_;
     double tau_;
     Matrix<double> factors_;
 };

@@ -10,7 +10,8 @@ namespace {
 /// Column c is the sequence c of the stream, as normals.
 class GaussianSampler final : public ProjectionSampler {
 public:
-    GaussianSampler(Index n, const RandomStream& random) : n_(n), random_(random) {}
+    GaussianSampler(Index n, const RandomStream& random, const Parallel& parallel)
+        : ProjectionSampler(parallel), n_(n), random_(random) {}
 
 private:
     [[nodiscard]] Index do_n() const override { return n_; }
@@ -19,9 +20,9 @@ private:
         return 1 / std::sqrt(static_cast<double>(query_dim));
     }
     void do_columns(const ProjectionColumns& c, MatrixView<double> out) override {
-        for (Index j = 0; j < c.count(); ++j) {
+        parallel().for_each(c.count(), [&](Index j) {
             random_.at(c.begin + j).normals(0, {out.column(j), static_cast<std::size_t>(n_)});
-        }
+        });
     }
 
     Index n_;
@@ -39,8 +40,9 @@ private:
         return {
             .nested = true, .largest_query_dim = {}, .default_stop = 4 * n, .chi_square_tail = true, .exact_from = {}};
     }
-    [[nodiscard]] std::unique_ptr<ProjectionSampler> do_sampler(Index n, const RandomStream& random) const override {
-        return std::make_unique<GaussianSampler>(n, random);
+    [[nodiscard]] std::unique_ptr<ProjectionSampler> do_sampler(Index n, const RandomStream& random,
+                                                                const Parallel& parallel) const override {
+        return std::make_unique<GaussianSampler>(n, random, parallel);
     }
 };
 

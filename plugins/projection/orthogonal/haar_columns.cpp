@@ -13,7 +13,7 @@
 namespace attnspan {
 namespace {
 
-// V is a trapezoid; products skip its zeros in steps of this many rows.
+// Products are cut into panels of this many rows: for the threads, and to skip the zeros of V, a trapezoid.
 constexpr Index panel_rows = 256;
 
 void multiply(double alpha, Op op_a, ConstMatrixView<double> a, Op op_b, ConstMatrixView<double> b, double beta,
@@ -63,27 +63,16 @@ ConstMatrixView<double> HaarColumns::columns(Index begin, Index end) {
     return std::as_const(q_).view().columns(begin, end);
 }
 
-void HaarColumns::reserve(Index columns) {
-    if (columns <= v_.cols()) {
-        return;
-    }
-    const Index roomy = std::min(std::max(columns, 2 * v_.cols()), n_);
-    require_memory(2.0 * sizeof(double) * static_cast<double>(n_) * static_cast<double>(roomy),
-                   "an orthogonal projection of " + std::to_string(n_) + " x " + std::to_string(columns));
-    for (Matrix<double>* const matrix : {&q_, &v_}) {
-        Matrix<double> larger(n_, roomy);
-        std::copy_n(matrix->data(), n_ * made_, larger.data());
-        *matrix = std::move(larger);
-    }
-}
-
 // With B = I - U S U^T the new block of reflectors, P = I - V T V^T the product of the earlier ones and E the unit
 // columns of the block, the new columns of Q are P B E. V^T B E follows from G = V^T U, which T's new columns need
 // anyway: so the tall V enters two products per block, as it would with an explicit QR.
 void HaarColumns::append_block() {
     const Index first = made_;
     const Index width = std::min(block_width, n_ - first);
-    reserve(first + width);
+    require_memory(2.0 * sizeof(double) * static_cast<double>(n_) * static_cast<double>(width),
+                   "an orthogonal projection of " + std::to_string(n_) + " x " + std::to_string(first + width));
+    q_.resize_columns(first + width);
+    v_.resize_columns(first + width);
     const std::array<double, block_width> signs = draw_reflectors(first, width);
     const ConstMatrixView<double> v = std::as_const(v_).view().columns(0, first + width);
     const ConstMatrixView<double> u = v.block(first, n_, first, first + width);
@@ -95,15 +84,13 @@ void HaarColumns::append_block() {
     Matrix<double> k(width, width);
     multiply(1, Op::none, s, Op::transpose, u.row_block(0, width), 0, k.view());
     const MatrixView<double> q = q_.view().columns(first, first + width);
-    std::fill_n(q.data, n_ * width, 0.0);
-    multiply(-1, Op::none, u, Op::none, k.view(), 0, q.row_block(first, n_));
-    for (Index j = 0; j < width; ++j) {
-        q(first + j, j) += 1;
-    }
+    const ConstMatrixView<double> before = v.columns(0, first);
+    Matrix<double> outer(first, 2 * width, 0.0);
     if (first > 0) {
-        const ConstMatrixView<double> before = v.columns(0, first);
         Matrix<double> g(first, width);
-        multiply(1, Op::transpose, before.row_block(first, n_), Op::none, u, 0, g.view());
+        parallel_.for_each_piece(first, panel_rows / 2, [&](Index l0, Index l1) {
+            multiply(1, Op::transpose, before.block(first, n_, l0, l1), Op::none, u, 0, g.view().row_block(l0, l1));
+        });
 
         // T times [V^T B E, G S]: the first half updates Q, the second is T's new part.
         Matrix<double> inner(first, 2 * width);
@@ -115,7 +102,6 @@ void HaarColumns::append_block() {
         }
         multiply(-1, Op::none, g.view(), Op::none, k.view(), 1, update);
         multiply(1, Op::none, g.view(), Op::none, s, 0, inner.view().columns(width, 2 * width));
-        Matrix<double> outer(first, 2 * width, 0.0);
         for (Index l = 0; l < first; l += block_width) {
             multiply(1, Op::none, t_[static_cast<std::size_t>(l / block_width)].view(), Op::none,
                      inner.view().row_block(l, l + block_width), 1, outer.view().row_block(0, l + block_width));
@@ -125,19 +111,30 @@ void HaarColumns::append_block() {
                 t(i, j) = -outer(i, width + j);
             }
         }
-        for (Index row = 0; row < n_;) {
-            const Index end = row < first ? std::min(row + panel_rows, n_) : n_;
-            const Index inner_size = std::min(end, first);
-            multiply(-1, Op::none, before.block(row, end, 0, inner_size), Op::none,
-                     outer.view().block(0, inner_size, 0, width), 1, q.row_block(row, end));
-            row = end;
-        }
     }
-    for (Index j = 0; j < width; ++j) {
-        for (Index i = 0; i < n_; ++i) {
-            q(i, j) *= signs[static_cast<std::size_t>(j)];
+    parallel_.for_each_piece(n_, panel_rows, [&](Index begin, Index end) {
+        const MatrixView<double> panel = q.row_block(begin, end);
+        for (Index j = 0; j < width; ++j) {
+            std::fill_n(panel.column(j), panel.rows, 0.0);
         }
-    }
+        if (end > first) {
+            const Index own = std::max(begin, first);
+            multiply(-1, Op::none, v.block(own, end, first, first + width), Op::none, k.view(), 0,
+                     q.row_block(own, end));
+            for (Index j = own - first; j < std::min(end - first, width); ++j) {
+                q(first + j, j) += 1;
+            }
+        }
+        if (const Index inner = std::min(end, first); inner > 0) {
+            multiply(-1, Op::none, before.block(begin, end, 0, inner), Op::none, outer.view().block(0, inner, 0, width),
+                     1, panel);
+        }
+        for (Index j = 0; j < width; ++j) {
+            for (Index i = 0; i < panel.rows; ++i) {
+                panel(i, j) *= signs[static_cast<std::size_t>(j)];
+            }
+        }
+    });
     made_ += width;
 }
 
@@ -145,19 +142,20 @@ void HaarColumns::append_block() {
 // column. Its sign makes R_jj positive.
 std::array<double, HaarColumns::block_width> HaarColumns::draw_reflectors(Index first, Index width) {
     std::array<double, block_width> signs{};
-    for (Index j = first; j < first + width; ++j) {
+    parallel_.for_each(width, [&](Index in_block) {
+        const Index j = first + in_block;
         const Index size = n_ - j;
         std::fill_n(v_.view().column(j), j, 0.0);
         double* const x = v_.view().column(j) + j;
         random_.at(j).normals(0, {x, static_cast<std::size_t>(size)});
         const double norm = std::sqrt(sum_of_squares(x, size));
         const double factor = 1 / std::sqrt(norm * (norm + std::abs(x[0])));
-        signs[static_cast<std::size_t>(j - first)] = -std::copysign(1.0, x[0]);
+        signs[static_cast<std::size_t>(in_block)] = -std::copysign(1.0, x[0]);
         x[0] += std::copysign(norm, x[0]);
         for (Index i = 0; i < size; ++i) {
             x[i] *= factor;
         }
-    }
+    });
     return signs;
 }
 

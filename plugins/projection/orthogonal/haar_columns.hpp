@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "attnspan/matrix.hpp"
+#include "attnspan/parallel.hpp"
 #include "attnspan/random.hpp"
 
 namespace attnspan {
@@ -15,7 +16,9 @@ namespace attnspan {
 /// storage-efficient WY representation (SIAM J. Sci. Stat. Comput. 10, 1989).
 class HaarColumns {
 public:
-    HaarColumns(Index n, const RandomStream& random) : n_(n), random_(random) {}
+    /// `parallel` is kept by reference.
+    HaarColumns(Index n, const RandomStream& random, const Parallel& parallel)
+        : n_(n), random_(random), parallel_(parallel), q_(n, 0), v_(n, 0) {}
 
     [[nodiscard]] Index n() const { return n_; }
     /// Columns [begin, end) of Q, end <= n; valid until the next call.
@@ -28,12 +31,12 @@ private:
     static constexpr Index block_width = 64;
 
     void append_block();
-    void reserve(Index columns);
     [[nodiscard]] std::array<double, block_width> draw_reflectors(Index first, Index width);
 
     Index n_;
     RandomStream random_;
-    Index made_ = 0;  ///< columns of q_ and v_ that are made; there is room for more
+    const Parallel& parallel_;
+    Index made_ = 0;  ///< columns of q_ and v_ that are made
     // Q's first columns, and the reflectors: H_0 ... H_{made - 1} = I - V T V^T. Column j of V is zero above row j and
     // has squared norm 2, so that diag T = 1. T is kept by blocks of columns, each down to its diagonal. All of them
     // are Matrix, whose alignment is fixed: products may sum in an order that depends on it.

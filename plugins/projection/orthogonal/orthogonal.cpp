@@ -10,7 +10,8 @@ namespace {
 
 class OrthogonalSampler final : public ProjectionSampler {
 public:
-    OrthogonalSampler(Index n, const RandomStream& random) : haar_(n, random) {}
+    OrthogonalSampler(Index n, const RandomStream& random, const Parallel& parallel)
+        : ProjectionSampler(parallel), haar_(n, random, parallel) {}
 
 private:
     [[nodiscard]] Index do_n() const override { return haar_.n(); }
@@ -20,13 +21,11 @@ private:
     }
     void do_columns(const ProjectionColumns& c, MatrixView<double> out) override {
         const ConstMatrixView<double> q = haar_.columns(c.begin, c.end);
-        for (Index j = 0; j < q.cols; ++j) {
-            std::copy_n(q.column(j), q.rows, out.column(j));
-        }
+        parallel().for_each(q.cols, [&](Index j) { std::copy_n(q.column(j), q.rows, out.column(j)); });
     }
     void do_apply_dense(ConstMatrixView<double> d, const Backend& backend, const ProjectionColumns& c,
                         MatrixView<double> out) override {
-        backend.multiply(1, Op::none, d, Op::none, haar_.columns(c.begin, c.end), 0, out);
+        multiply_by_rows(d, backend, haar_.columns(c.begin, c.end), out);
     }
 
     HaarColumns haar_;
@@ -42,8 +41,9 @@ private:
     [[nodiscard]] ProjectionTraits do_traits(Index n) const override {
         return {.nested = true, .largest_query_dim = n, .default_stop = n, .chi_square_tail = true, .exact_from = n};
     }
-    [[nodiscard]] std::unique_ptr<ProjectionSampler> do_sampler(Index n, const RandomStream& random) const override {
-        return std::make_unique<OrthogonalSampler>(n, random);
+    [[nodiscard]] std::unique_ptr<ProjectionSampler> do_sampler(Index n, const RandomStream& random,
+                                                                const Parallel& parallel) const override {
+        return std::make_unique<OrthogonalSampler>(n, random, parallel);
     }
 };
 

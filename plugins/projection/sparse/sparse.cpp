@@ -16,9 +16,12 @@ namespace {
 /// Sequence 2m of the stream chooses the columns of the sample for m, sequence 2m + 1 their signs.
 class SparseSampler final : public ProjectionSampler {
 public:
-    SparseSampler(Index n, Index nonzeros, const RandomStream& random) : n_(n), nonzeros_(nonzeros), random_(random) {}
+    SparseSampler(Index n, Index nonzeros, const RandomStream& random, const Parallel& parallel)
+        : ProjectionSampler(parallel), n_(n), nonzeros_(nonzeros), random_(random) {}
 
 private:
+    static constexpr Index row_batch = 256;
+
     /// An entry of Y but for its row.
     struct Entry {
         Index column;
@@ -34,53 +37,63 @@ private:
     void do_columns(const ProjectionColumns& c, MatrixView<double> out) override {
         clear(out);
         draw(c.query_dim);
-        for (Index i = 0; i < n_; ++i) {
-            for (const Entry& e : row(i)) {
-                if (c.begin <= e.column && e.column < c.end) {
-                    out(i, e.column - c.begin) = e.sign;
+        parallel().for_each_piece(n_, row_batch, [&](Index begin, Index end) {
+            for (Index i = begin; i < end; ++i) {
+                for (const Entry& e : row(i)) {
+                    if (c.begin <= e.column && e.column < c.end) {
+                        out(i, e.column - c.begin) = e.sign;
+                    }
                 }
             }
-        }
+        });
     }
     void do_apply_sparse(const SparseMatrix& d, const ProjectionColumns& c, MatrixView<double> out) override {
         clear(out);
         draw(c.query_dim);
-        for (Index i = 0; i < d.rows; ++i) {
-            const auto keys = d.row_columns(i);
-            const auto values = d.row_values(i);
-            for (std::size_t t = 0; t < keys.size(); ++t) {
-                for (const Entry& e : row(keys[t])) {
-                    if (c.begin <= e.column && e.column < c.end) {
-                        out(i, e.column - c.begin) += e.sign * values[t];
+        // Rows are cut so that no two threads write into one cache line.
+        parallel().for_each_piece(d.rows, row_batch, [&](Index begin, Index end) {
+            for (Index i = begin; i < end; ++i) {
+                const auto keys = d.row_columns(i);
+                const auto values = d.row_values(i);
+                for (std::size_t t = 0; t < keys.size(); ++t) {
+                    for (const Entry& e : row(keys[t])) {
+                        if (c.begin <= e.column && e.column < c.end) {
+                            out(i, e.column - c.begin) += e.sign * values[t];
+                        }
                     }
                 }
             }
-        }
+        });
+    }
+    void do_columns_and_product(const SparseMatrix& d, const ProjectionColumns& c, MatrixView<double> out,
+                                MatrixView<double> product) override {
+        do_columns(c, out);
+        do_apply_sparse(d, c, product);
     }
     void do_apply_dense(ConstMatrixView<double> d, const Backend&, const ProjectionColumns& c,
                         MatrixView<double> out) override {
         clear(out);
         draw(c.query_dim);
-        for (Index j = 0; j < n_; ++j) {
-            for (const Entry& e : row(j)) {
-                if (c.begin <= e.column && e.column < c.end) {
-                    double* to = out.column(e.column - c.begin);
-                    const double* from = d.column(j);
-                    for (Index i = 0; i < d.rows; ++i) {
-                        to[i] += e.sign * from[i];
+        parallel().for_each_piece(d.rows, row_batch, [&](Index begin, Index end) {
+            for (Index j = 0; j < n_; ++j) {
+                for (const Entry& e : row(j)) {
+                    if (c.begin <= e.column && e.column < c.end) {
+                        double* to = out.column(e.column - c.begin);
+                        const double* from = d.column(j);
+                        for (Index i = begin; i < end; ++i) {
+                            to[i] += e.sign * from[i];
+                        }
                     }
                 }
             }
-        }
+        });
     }
 
     /// s, or m where m is smaller: then no entry is zero.
     [[nodiscard]] Index per_row(Index query_dim) const { return std::min(nonzeros_, query_dim); }
 
-    static void clear(MatrixView<double> out) {
-        for (Index j = 0; j < out.cols; ++j) {
-            std::fill_n(out.column(j), out.rows, 0.0);
-        }
+    void clear(MatrixView<double> out) const {
+        parallel().for_each(out.cols, [&](Index j) { std::fill_n(out.column(j), out.rows, 0.0); });
     }
 
     /// The entries of row i of the sample that is drawn.
@@ -97,26 +110,29 @@ private:
         const auto s = static_cast<std::size_t>(per_row(query_dim));
         const std::size_t count = static_cast<std::size_t>(n_) * s;
         require_memory(
-            static_cast<double>(count) * (sizeof(Entry) + sizeof(std::uint64_t)),
+            static_cast<double>(count) * sizeof(Entry),
             "a sparse projection of " + std::to_string(n_) + " rows with " + std::to_string(s) + " entries each");
-        std::vector<std::uint64_t> choices(count);
-        std::vector<std::uint64_t> signs((count + 63) / 64);
-        random_.at(2 * query_dim).bits(0, choices);
-        random_.at(2 * query_dim + 1).bits(0, signs);
         drawn_ = 0;
         entries_.resize(count);
-        for (std::size_t t = 0; t < count; ++t) {
-            // Floyd's choice of s columns out of m: in step k one of the first m - s + k + 1, or the last of these
-            // where that one is taken.
-            const std::size_t k = t % s;
-            const Index last = query_dim - static_cast<Index>(s - k);
-            const Index chosen = RandomStream::reduced(choices[t], last + 1);
-            const auto before = std::span(entries_).subspan(t - k, k);
-            const bool taken =
-                std::any_of(before.begin(), before.end(), [&](const Entry& e) { return e.column == chosen; });
-            entries_[t] = {.column = taken ? last : chosen,
-                           .sign = ((signs[t / 64] >> (t % 64)) & 1U) != 0 ? -1.0 : 1.0};
-        }
+        // A whole number of words of signs for each piece of rows.
+        parallel().for_each_piece(n_, row_batch, [&](Index begin, Index end) {
+            std::vector<std::uint64_t> choices(static_cast<std::size_t>(end - begin) * s);
+            std::vector<std::uint64_t> signs((choices.size() + 63) / 64);
+            const auto first = begin * static_cast<Index>(s);
+            random_.at(2 * query_dim).bits(first, choices);
+            random_.at(2 * query_dim + 1).bits(first / 64, signs);
+            Entry* entry = entries_.data() + first;
+            for (std::size_t t = 0; t < choices.size(); ++t, ++entry) {
+                // Floyd's choice of s columns out of m: in step k one of the first m - s + k + 1, or the last of these
+                // where that one is taken.
+                const std::size_t k = t % s;
+                const Index last = query_dim - static_cast<Index>(s - k);
+                const Index chosen = RandomStream::reduced(choices[t], last + 1);
+                const bool taken = std::any_of(entry - k, entry, [&](const Entry& e) { return e.column == chosen; });
+                *entry = {.column = taken ? last : chosen,
+                          .sign = ((signs[t / 64] >> (t % 64)) & 1U) != 0 ? -1.0 : 1.0};
+            }
+        });
         drawn_ = query_dim;
     }
 
@@ -133,7 +149,7 @@ public:
     static ParameterSpecs parameters() {
         return {
             parameter::integer("nonzeros", "s, entries in each row of Y (all m where m is smaller); 1 is count-sketch")
-                .defaults_to(Index{8})
+                .defaults_to(Index{64})
                 .at_least(1)
                 .at_most(65536)};
     }
@@ -147,8 +163,9 @@ private:
                 .chi_square_tail = false,
                 .exact_from = {}};
     }
-    [[nodiscard]] std::unique_ptr<ProjectionSampler> do_sampler(Index n, const RandomStream& random) const override {
-        return std::make_unique<SparseSampler>(n, nonzeros_, random);
+    [[nodiscard]] std::unique_ptr<ProjectionSampler> do_sampler(Index n, const RandomStream& random,
+                                                                const Parallel& parallel) const override {
+        return std::make_unique<SparseSampler>(n, nonzeros_, random, parallel);
     }
 
     Index nonzeros_;

@@ -25,7 +25,8 @@ Index padded(Index n) {
 /// the signs D_q.
 class StructuredSampler final : public ProjectionSampler {
 public:
-    StructuredSampler(Index n, Index blocks, const RandomStream& random) : n_(n), size_(padded(n)), random_(random) {
+    StructuredSampler(Index n, Index blocks, const RandomStream& random, const Parallel& parallel)
+        : ProjectionSampler(parallel), n_(n), size_(padded(n)), random_(random) {
         require_memory(static_cast<double>(sizeof(double)) * static_cast<double>(size_) *
                            static_cast<double>(blocks + 1 + row_batch),
                        "a structured projection of " + std::to_string(size_) + " padded rows");
@@ -40,6 +41,8 @@ public:
 private:
     // Rows of a dense factor transformed together: the doubles of one cache line of its columns.
     static constexpr Index row_batch = 8;
+    // Columns that share a scratch vector.
+    static constexpr Index column_batch = 16;
 
     [[nodiscard]] Index do_n() const override { return n_; }
     [[nodiscard]] bool do_nested() const override { return true; }
@@ -50,27 +53,27 @@ private:
     // Column c is the first n entries of P^T e = D_1 H D_2 ... D_r H e, e the chosen unit vector: H e is known.
     void do_columns(const ProjectionColumns& c, MatrixView<double> out) override {
         choose(c.end);
-        std::vector<double> y(static_cast<std::size_t>(size_));
-        for (Index j = 0; j < c.count(); ++j) {
-            hadamard_column(coordinates_[static_cast<std::size_t>(c.begin + j)], y);
-            for (std::size_t q = signs_.size() - 1; q > 0; --q) {
-                multiply(y, signs_[q]);
-                walsh_hadamard(y);
+        parallel().for_each_piece(c.count(), column_batch, [&](Index begin, Index end) {
+            std::vector<double> y(static_cast<std::size_t>(size_));
+            for (Index j = begin; j < end; ++j) {
+                hadamard_column(coordinates_[static_cast<std::size_t>(c.begin + j)], y);
+                for (std::size_t q = signs_.size() - 1; q > 0; --q) {
+                    multiply(y, signs_[q]);
+                    walsh_hadamard(y);
+                }
+                multiply(y, signs_[0]);
+                std::copy_n(y.data(), n_, out.column(j));
             }
-            multiply(y, signs_[0]);
-            std::copy_n(y.data(), n_, out.column(j));
-        }
+        });
     }
 
     void do_apply_dense(ConstMatrixView<double> d, const Backend&, const ProjectionColumns& c,
                         MatrixView<double> out) override {
         choose(c.end);
-        std::vector<std::vector<double>> rows(row_batch);
-        for (Index begin = 0; begin < d.rows; begin += row_batch) {
-            const Index count = std::min(row_batch, d.rows - begin);
-            for (std::vector<double>& row : rows) {
-                row.assign(static_cast<std::size_t>(size_), 0.0);
-            }
+        parallel().for_each_piece(d.rows, row_batch, [&](Index begin, Index end) {
+            const Index count = end - begin;
+            std::vector<std::vector<double>> rows(static_cast<std::size_t>(count),
+                                                  std::vector<double>(static_cast<std::size_t>(size_)));
             for (Index i = 0; i < n_; ++i) {
                 for (Index r = 0; r < count; ++r) {
                     rows[static_cast<std::size_t>(r)][static_cast<std::size_t>(i)] = d(begin + r, i);
@@ -88,7 +91,7 @@ private:
                         row[static_cast<std::size_t>(coordinates_[static_cast<std::size_t>(c.begin + j)])];
                 }
             }
-        }
+        });
     }
 
     [[nodiscard]] std::vector<double> draw_signs(Index sequence) const {
@@ -157,8 +160,9 @@ private:
                 .chi_square_tail = false,
                 .exact_from = padded(n)};
     }
-    [[nodiscard]] std::unique_ptr<ProjectionSampler> do_sampler(Index n, const RandomStream& random) const override {
-        return std::make_unique<StructuredSampler>(n, blocks_, random);
+    [[nodiscard]] std::unique_ptr<ProjectionSampler> do_sampler(Index n, const RandomStream& random,
+                                                                const Parallel& parallel) const override {
+        return std::make_unique<StructuredSampler>(n, blocks_, random, parallel);
     }
 
     Index blocks_;

@@ -10,6 +10,7 @@
 #include "attnspan/fact.hpp"
 #include "attnspan/interface.hpp"
 #include "attnspan/matrix.hpp"
+#include "attnspan/parallel.hpp"
 #include "attnspan/projection.hpp"
 #include "attnspan/random.hpp"
 #include "attnspan/sparse.hpp"
@@ -133,6 +134,7 @@ private:
 struct ConstructionTools {
     const Backend& backend;
     const Projection* projection;  ///< null unless the construction declares that it uses one
+    const Parallel& parallel;      ///< threads to spread work over
 };
 
 /// A way to build X with fixed W_Q, W_K (section 3.4). See docs/mathematics.md.

@@ -1,10 +1,15 @@
 #pragma once
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 #include <algorithm>
 #include <cstddef>
-#include <memory>
+#include <cstring>
 #include <new>
 #include <type_traits>
+#include <utility>
 
 #include "attnspan/types.hpp"
 
@@ -36,37 +41,152 @@ struct MatrixView {
 template <class T>
 using ConstMatrixView = MatrixView<const T>;
 
+namespace detail {
+
+/// Memory aligned to 64 bytes or more, uninitialised. A large piece comes from the system page by page: what is not
+/// touched costs nothing, and growing it moves pages instead of copying bytes.
+class Storage {
+public:
+    Storage() = default;
+    explicit Storage(std::size_t bytes) { grow(bytes, 0); }
+    Storage(Storage&& other) noexcept
+        : data_(std::exchange(other.data_, nullptr)),
+          capacity_(std::exchange(other.capacity_, 0)),
+          mapped_(std::exchange(other.mapped_, false)) {}
+    Storage& operator=(Storage&& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(capacity_, other.capacity_);
+        std::swap(mapped_, other.mapped_);
+        return *this;
+    }
+    Storage(const Storage&) = delete;
+    Storage& operator=(const Storage&) = delete;
+    ~Storage() { release(); }
+
+    [[nodiscard]] void* data() const { return data_; }
+
+    /// Room for `bytes`; the first `used` keep their values. @throws std::bad_alloc
+    void grow(std::size_t bytes, std::size_t used) {
+        if (bytes <= capacity_) {
+            return;
+        }
+#if defined(__linux__)
+        if (mapped_) {
+            void* const moved = mremap(data_, capacity_, whole_pages(bytes), MREMAP_MAYMOVE);
+            if (moved == MAP_FAILED) {
+                throw std::bad_alloc();
+            }
+            data_ = moved;
+            capacity_ = whole_pages(bytes);
+            advise();
+            return;
+        }
+#endif
+        Storage larger;
+        larger.allocate(std::max(bytes, used > 0 ? 2 * capacity_ : bytes));
+        if (used > 0) {
+            std::memcpy(larger.data_, data_, used);
+        }
+        *this = std::move(larger);
+    }
+
+private:
+    static constexpr std::size_t least_mapped = std::size_t{4} << 20U;
+    static constexpr std::size_t page = std::size_t{1} << 16U;  // a multiple of the page size of every Linux
+
+    static std::size_t whole_pages(std::size_t bytes) {
+        return (bytes + page - 1) / page * page;
+    }
+
+    void allocate(std::size_t bytes) {
+#if defined(__linux__)
+        if (bytes >= least_mapped) {
+            void* const mapped =
+                mmap(nullptr, whole_pages(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            if (mapped == MAP_FAILED) {
+                throw std::bad_alloc();
+            }
+            data_ = mapped;
+            capacity_ = whole_pages(bytes);
+            mapped_ = true;
+            advise();
+            return;
+        }
+#endif
+        data_ = ::operator new (bytes, std::align_val_t{64});
+        capacity_ = bytes;
+    }
+
+    /// Fewer page faults where the system can; no matter where it cannot.
+    void advise() const {
+#if defined(__linux__)
+        madvise(data_, capacity_, MADV_HUGEPAGE);
+#endif
+    }
+
+    void release() {
+#if defined(__linux__)
+        if (mapped_) {
+            munmap(data_, capacity_);
+            return;
+        }
+#endif
+        ::operator delete (data_, std::align_val_t{64});
+    }
+
+    void* data_ = nullptr;
+    std::size_t capacity_ = 0;
+    bool mapped_ = false;
+};
+
+}  // namespace detail
+
 /// A dense matrix that owns its elements: by columns, without gaps, aligned to 64 bytes.
 template <class T>
 class Matrix {
+    static_assert(std::is_trivially_copyable_v<T>);
+
 public:
     Matrix() = default;
     /// Elements are left uninitialised: write them before reading.
-    Matrix(Index rows, Index cols) : data_(allocate(rows * cols)), rows_(rows), cols_(cols) {}
+    Matrix(Index rows, Index cols) : storage_(bytes(rows, cols)), rows_(rows), cols_(cols) {}
     Matrix(Index rows, Index cols, T value) : Matrix(rows, cols) {
-        std::fill_n(data_.get(), static_cast<std::size_t>(rows * cols), value);
+        std::fill_n(data(), static_cast<std::size_t>(rows * cols), value);
     }
+    Matrix(Matrix&& other) noexcept
+        : storage_(std::move(other.storage_)),
+          rows_(std::exchange(other.rows_, 0)),
+          cols_(std::exchange(other.cols_, 0)) {}
+    Matrix& operator=(Matrix&& other) noexcept {
+        storage_ = std::move(other.storage_);
+        std::swap(rows_, other.rows_);
+        std::swap(cols_, other.cols_);
+        return *this;
+    }
+    Matrix(const Matrix&) = delete;
+    Matrix& operator=(const Matrix&) = delete;
+    ~Matrix() = default;
 
     [[nodiscard]] Index rows() const { return rows_; }
     [[nodiscard]] Index cols() const { return cols_; }
-    [[nodiscard]] T* data() { return data_.get(); }
-    [[nodiscard]] const T* data() const { return data_.get(); }
-    [[nodiscard]] T& operator()(Index i, Index j) { return data_[static_cast<std::size_t>(i + j * rows_)]; }
-    [[nodiscard]] const T& operator()(Index i, Index j) const { return data_[static_cast<std::size_t>(i + j * rows_)]; }
-    [[nodiscard]] MatrixView<T> view() { return {data_.get(), rows_, cols_, rows_}; }
-    [[nodiscard]] ConstMatrixView<T> view() const { return {data_.get(), rows_, cols_, rows_}; }
+    [[nodiscard]] T* data() { return static_cast<T*>(storage_.data()); }
+    [[nodiscard]] const T* data() const { return static_cast<const T*>(storage_.data()); }
+    [[nodiscard]] T& operator()(Index i, Index j) { return data()[i + j * rows_]; }
+    [[nodiscard]] const T& operator()(Index i, Index j) const { return data()[i + j * rows_]; }
+    [[nodiscard]] MatrixView<T> view() { return {data(), rows_, cols_, rows_}; }
+    [[nodiscard]] ConstMatrixView<T> view() const { return {data(), rows_, cols_, rows_}; }
 
-private:
-    struct Free {
-        void operator()(T* p) const { ::operator delete[](p, std::align_val_t{64}); }
-    };
-    static std::unique_ptr<T[], Free> allocate(Index count) {
-        static_assert(std::is_trivially_copyable_v<T>);
-        return std::unique_ptr<T[], Free>(
-            static_cast<T*>(::operator new[](sizeof(T) * static_cast<std::size_t>(count), std::align_val_t{64})));
+    /// Gives the matrix `cols` columns. Those it has keep their values as far as they stay, further ones are
+    /// uninitialised; memory is never given back. Views of the matrix end.
+    void resize_columns(Index cols) {
+        storage_.grow(bytes(rows_, cols), bytes(rows_, cols_));
+        cols_ = cols;
     }
 
-    std::unique_ptr<T[], Free> data_;
+private:
+    static std::size_t bytes(Index rows, Index cols) { return sizeof(T) * static_cast<std::size_t>(rows * cols); }
+
+    detail::Storage storage_;
     Index rows_ = 0;
     Index cols_ = 0;
 };

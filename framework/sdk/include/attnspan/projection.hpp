@@ -8,6 +8,7 @@
 #include "attnspan/error.hpp"
 #include "attnspan/interface.hpp"
 #include "attnspan/matrix.hpp"
+#include "attnspan/parallel.hpp"
 #include "attnspan/random.hpp"
 #include "attnspan/sparse.hpp"
 
@@ -28,7 +29,8 @@ struct ProjectionColumns {
 /// or the back end.
 class ProjectionSampler {
 public:
-    ProjectionSampler() = default;
+    /// `parallel` is kept by reference.
+    explicit ProjectionSampler(const Parallel& parallel) : parallel_(parallel) {}
     ProjectionSampler(const ProjectionSampler&) = delete;
     ProjectionSampler& operator=(const ProjectionSampler&) = delete;
     virtual ~ProjectionSampler() = default;
@@ -57,6 +59,25 @@ public:
         check(c, d.rows, out);
         do_apply_dense(d, backend, c, out);
     }
+    /// out = the columns and product = d times them: both at once, as one of them often comes with the other.
+    void columns_and_product(const SparseMatrix& d, const ProjectionColumns& c, MatrixView<double> out,
+                             MatrixView<double> product) {
+        check_factor(d.cols);
+        check(c, n(), out);
+        check(c, d.rows, product);
+        do_columns_and_product(d, c, out, product);
+    }
+
+protected:
+    /// Threads to spread the work over.
+    [[nodiscard]] const Parallel& parallel() const { return parallel_; }
+    /// out = d y, in pieces of rows that do not depend on the number of threads.
+    void multiply_by_rows(ConstMatrixView<double> d, const Backend& backend, ConstMatrixView<double> y,
+                          MatrixView<double> out) const {
+        parallel_.for_each_piece(d.rows, 512, [&](Index begin, Index end) {
+            backend.multiply(1.0, Op::none, d.row_block(begin, end), Op::none, y, 0.0, out.row_block(begin, end));
+        });
+    }
 
 private:
     void check_factor(Index cols) const {
@@ -82,18 +103,23 @@ private:
     /// By default the columns are formed and multiplied in a fixed order.
     virtual void do_apply_sparse(const SparseMatrix& d, const ProjectionColumns& c, MatrixView<double> out) {
         Matrix<double> y(n(), c.count());
-        do_columns(c, y.view());
-        for (Index j = 0; j < c.count(); ++j) {
-            multiply(d, y.view().column(j), out.column(j));
-        }
+        do_columns_and_product(d, c, y.view(), out);
     }
     /// By default the columns are formed and multiplied by the back end.
     virtual void do_apply_dense(ConstMatrixView<double> d, const Backend& backend, const ProjectionColumns& c,
                                 MatrixView<double> out) {
         Matrix<double> y(n(), c.count());
         do_columns(c, y.view());
-        backend.multiply(1.0, Op::none, d, Op::none, y.view(), 0.0, out);
+        multiply_by_rows(d, backend, y.view(), out);
     }
+    /// By default the columns are formed and multiplied in a fixed order.
+    virtual void do_columns_and_product(const SparseMatrix& d, const ProjectionColumns& c, MatrixView<double> out,
+                                        MatrixView<double> product) {
+        do_columns(c, out);
+        parallel_.for_each(c.count(), [&](Index j) { multiply(d, out.column(j), product.column(j)); });
+    }
+
+    const Parallel& parallel_;
 };
 
 /// What a scheme says about itself for n rows.
@@ -126,10 +152,11 @@ public:
         require_search_range("projection", t.default_stop, t.largest_query_dim);
         return t;
     }
-    /// A sample; equal streams give equal samples. The sampler must not outlive this object.
-    [[nodiscard]] std::unique_ptr<ProjectionSampler> sampler(Index n, const RandomStream& random) const {
+    /// A sample; equal streams give equal samples. The sampler must not outlive this object or `parallel`.
+    [[nodiscard]] std::unique_ptr<ProjectionSampler> sampler(Index n, const RandomStream& random,
+                                                             const Parallel& parallel) const {
         require_size(n);
-        std::unique_ptr<ProjectionSampler> made = do_sampler(n, random);
+        std::unique_ptr<ProjectionSampler> made = do_sampler(n, random, parallel);
         if (!made || made->n() != n) {
             throw Error(ErrorKind::plugin, "projection: no sampler for n = " + std::to_string(n));
         }
@@ -143,7 +170,8 @@ private:
         }
     }
     [[nodiscard]] virtual ProjectionTraits do_traits(Index n) const = 0;
-    [[nodiscard]] virtual std::unique_ptr<ProjectionSampler> do_sampler(Index n, const RandomStream& random) const = 0;
+    [[nodiscard]] virtual std::unique_ptr<ProjectionSampler> do_sampler(Index n, const RandomStream& random,
+                                                                        const Parallel& parallel) const = 0;
 };
 
 }  // namespace attnspan

@@ -17,8 +17,7 @@ struct Logits {
     ConstMatrixView<double> x1;
     ConstMatrixView<double> x2;
     double scale = 1;
-    /// The same factors rounded to single precision, or empty. With them refute() is faster; its verdict is the same.
-    ConstMatrixView<float> x1_single{};
+    /// x2 rounded to single precision, or empty. With it refute() is faster; its verdict is the same.
     ConstMatrixView<float> x2_single{};
 };
 
@@ -29,7 +28,7 @@ public:
     RowNorms(Index queries, Index keys);
     /// Of all columns.
     explicit RowNorms(const Logits& logits);
-    /// Takes further columns into account.
+    /// Takes further columns into account, on all threads of the caller's task arena.
     void add(ConstMatrixView<double> x1_columns, ConstMatrixView<double> x2_columns);
 
     [[nodiscard]] double x1(Index query) const { return std::sqrt(x1_[static_cast<std::size_t>(query)]); }
@@ -76,10 +75,11 @@ public:
     [[nodiscard]] std::optional<Refutation> refute(const Logits& logits, const RowNorms& norms,
                                                    std::vector<Index>* riskiest = nullptr) const;
 
-    /// Ratio and leakage of one row (no total variation) from its finished logits over all keys. `row` is scratch
-    /// afterwards.
-    [[nodiscard]] RowMeasures measure_row(const Logits& logits, const RowNorms& norms, Index query,
-                                          std::span<double> row) const;
+    /// Whether ratio and leakage of these rows keep to the criterion, and if not, the worst. Column r of `products`
+    /// holds x1 x2^T of row queries[r] over all keys, without the scale.
+    [[nodiscard]] std::optional<Refutation> refute_rows(const Logits& logits, const RowNorms& norms,
+                                                        std::span<const Index> queries,
+                                                        ConstMatrixView<double> products) const;
 
     /// The refutation that a row's measures amount to, if any.
     [[nodiscard]] std::optional<Refutation> judge(Index query, const RowMeasures& measures) const;
@@ -95,6 +95,8 @@ private:
     /// Ratio and leakage, in single precision where that decides.
     void screen_block(const Logits& logits, const RoundingBound& bound, std::span<const Index> queries, Workspace& work,
                       std::span<RowMeasures> out) const;
+    [[nodiscard]] RowMeasures measure_row(const Logits& logits, const RoundingBound& bound, Index query,
+                                          std::span<double> row) const;
     [[nodiscard]] RowMeasures decide_exactly(const Logits& logits, Index query, RowMeasures measured) const;
     /// Whether a logit error of this size could tip the verdict on the row.
     [[nodiscard]] bool near_limit(Index query, const RowMeasures& m, double logit_error, double largest_support) const;

@@ -87,7 +87,7 @@ def main():
                 [sys.executable, reference, "--target", "A.npy", "--grid-step", options.step, "--eps-ratio",
                  options.epsilon, "--eps-leak", options.epsilon, "--scheme", options.projection, "--seed", repetition,
                  "--json"], folder)
-            own = ours["seconds"]["construction"] + ours["seconds"]["search"]
+            own = sum(seconds for stage, seconds in ours["seconds"].items() if stage != "target")
             rows.append((own, theirs["seconds"], theirs["seconds"] / own, our_process, their_process,
                          their_process / our_process))
             print(f"{ours['query_dim'] or '-':>7} {theirs['query_dim'] or '-':>7} " + "{:9.3f} {:9.3f} {:7.1f} {:10.3f} "

@@ -32,6 +32,7 @@ public:
         for (Index sample = 0; sample < plan_.samples && limit > 0; ++sample) {
             auto walk = make_walk(sample);
             const Index least = least_passing(*walk, limit, sample);
+            out_.embedding_seconds += walk->embedding_seconds();
             if (least == limit) {
                 continue;
             }

@@ -213,7 +213,7 @@ private:
             x2_.resize_columns(query_dim);
             x2_single_.resize_columns(query_dim);
             const MatrixView<double> x2 = x2_.view().columns(have, query_dim);
-            family_->columns(have, x1_.view().columns(have, query_dim), x2);
+            embedding([&] { family_->columns(have, x1_.view().columns(have, query_dim), x2); });
             round_to_single(x2, x2_single_.view().columns(have, query_dim));
         }
     }
@@ -240,17 +240,24 @@ public:
           resample_(resample),
           x1_(what.problem.queries(), 0),
           x2_(what.problem.keys(), 0),
-          x2_single_(what.problem.keys(), 0) {}
+          x2_single_(what.problem.keys(), 0),
+          hardest_(hardest_rows(what.problem, what.construction.traits(), verifier.constrained_rows())) {}
 
     Attempt test(Index query_dim) override {
         Attempt attempt{.query_dim = query_dim, .sample = sample_, .refuted_by = std::nullopt, .infeasible = {}};
         attempt.infeasible = embed(query_dim);
         if (attempt.infeasible.empty()) {
-            round_to_single(std::as_const(x2_).view(), x2_single_.view());
             const Logits logits{.x1 = x1_.view(), .x2 = x2_.view(), .scale = 1, .x2_single = x2_single_.view()};
             const RowNorms norms(logits);
             require_finite(norms, query_dim, sample_);
-            attempt.refuted_by = verifier_.refute(logits, norms);
+            // Few rows refute most dimensions.
+            Probes probes(what_.problem.keys(), hardest_);
+            probes.advance(what_.backend, logits.x1, logits.x2);
+            attempt.refuted_by = verifier_.refute_rows(logits, norms, probes.rows(), probes.products());
+            if (!attempt.refuted_by) {
+                round_to_single(logits.x2, x2_single_.view());
+                attempt.refuted_by = verifier_.refute(logits, norms);
+            }
             if (!attempt.refuted_by && what_.criterion.total_variation) {
                 attempt.refuted_by = verifier_.judge(verifier_.measure(logits));
             }
@@ -283,7 +290,7 @@ private:
         x1_.resize_columns(query_dim);
         x2_.resize_columns(query_dim);
         x2_single_.resize_columns(query_dim);
-        EmbedOutcome outcome = family_->embed(x1_.view(), x2_.view());
+        EmbedOutcome outcome = embedding([&] { return family_->embed(x1_.view(), x2_.view()); });
         if (!outcome.feasible) {
             return outcome.reason.empty() ? "the construction gives no reason" : std::move(outcome.reason);
         }
@@ -299,6 +306,7 @@ private:
     Matrix<double> x1_;
     Matrix<double> x2_;
     Matrix<float> x2_single_;
+    std::vector<Index> hardest_;
     Index embedded_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -20,6 +21,24 @@ public:
     [[nodiscard]] virtual Attempt test(Index query_dim) = 0;
     /// The embedding at the dimension and its measures; nothing where the construction has none.
     [[nodiscard]] virtual std::optional<Solution> solution(Index query_dim) = 0;
+    /// Time spent so far on making X1 and X2.
+    [[nodiscard]] double embedding_seconds() const { return embedding_seconds_; }
+
+protected:
+    /// work(), booked as the making of X1 and X2.
+    template <class Work>
+    auto embedding(const Work& work) {
+        struct Lap {
+            double& seconds;
+            std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+            ~Lap() { seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); }
+        };
+        const Lap lap{embedding_seconds_};
+        return work();
+    }
+
+private:
+    double embedding_seconds_ = 0;
 };
 
 /// The quick one for nested families: X1 and X2 grow by columns, and the rows that refuted earlier dimensions are kept

@@ -62,6 +62,7 @@ struct SearchOutcome {
     std::optional<Solution> best;         ///< nothing found: the attempt with the least excess, if any was feasible
     std::vector<Attempt> attempts;        ///< ordered by dimension, then sample
     std::optional<PassCount> pass_count;  ///< fixed only
+    double embedding_seconds = 0;         ///< of the search's time, what the construction took to make X1 and X2
 };
 
 /// Where a search is. Called on the searching thread.

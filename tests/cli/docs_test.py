@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import sys
 import unittest
 
 import numpy
@@ -73,6 +74,19 @@ class Documents(places.InFolder):
         toml = re.search(r"`ring\.toml`:\n\n((?:    .*\n|\n)+)", text).group(1)
         (self.folder / "ring.toml").write_text(re.sub(r"^    ", "", toml, flags=re.M))
         self.run_all("docs/plugin-authors.md", 4)
+
+
+    def test_the_scripts_that_measure_run(self):
+        for script, *words in (("whole_runs.py", "--small", "startup", "stages", "scaling", "threads", "large"),
+                               ("against_reference.py", "--reference", places.reference(), "--length", "96", "--step", "8",
+                                "--repeat", "1")):
+            with self.subTest(script):
+                if None in words:
+                    self.skipTest("the reference program is not here")
+                done = subprocess.run([sys.executable, places.SOURCE / "tests" / "bench" / script, *words],
+                                      env=dict(os.environ, ATTNSPAN=str(support.PROGRAM)), capture_output=True, text=True,
+                                      timeout=200)
+                self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
 
 
 class Configurations(places.InFolder):

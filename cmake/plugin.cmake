@@ -1,7 +1,8 @@
 # attnspan_add_plugin(<name> KIND <kind> SOURCES <file>... [LIBRARIES <target>...])
 #
-# A plugin library <kind>-<name>.so in the plugin folder. It sees the SDK and the libraries named, exports its entry symbol
-# and nothing else. The CMake target is called plugin-<kind>-<name>.
+# A plugin library <kind>-<name>.so in ATTNSPAN_PLUGIN_DIRECTORY. It sees the SDK and the libraries named, exports its
+# entry symbol and nothing else. The CMake target is called plugin-<kind>-<name>. This file serves the project's own
+# plugins and, installed beside the package configuration, everybody else's.
 function(attnspan_add_plugin name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "KIND" "SOURCES;LIBRARIES")
   set(kinds target mode backend projection construction)
@@ -13,7 +14,8 @@ function(attnspan_add_plugin name)
   endif()
   set(target plugin-${arg_KIND}-${name})
   add_library(${target} MODULE ${arg_SOURCES})
-  target_link_libraries(${target} PRIVATE attnspan::sdk attnspan_options ${arg_LIBRARIES})
+  target_link_libraries(${target} PRIVATE
+    attnspan::sdk $<TARGET_NAME_IF_EXISTS:attnspan_options> attnspan::plugin_options ${arg_LIBRARIES})
   target_link_options(${target} PRIVATE
     "LINKER:--version-script=${CMAKE_CURRENT_FUNCTION_LIST_DIR}/plugin.map" "LINKER:--exclude-libs,ALL")
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/plugin.map")

@@ -16,7 +16,16 @@ def commands(document):
     """The indented command lines of a document, continuation lines joined."""
     text = (places.SOURCE / document).read_text().replace("\\\n", " ")
     return [line.strip() for line in text.splitlines()
-            if re.match(r"    (attnspan [a-z]|\./bootstrap run |g\+\+ -std)", line)]
+            if re.match(r"    (attnspan [a-z]|\./bootstrap run |g\+\+ -std|cmake -)", line)]
+
+
+def listings():
+    """The files that the guide for plugin authors shows whole, by name."""
+    text = (places.SOURCE / "docs/plugin-authors.md").read_text()
+    toml = re.search(r"`ring\.toml`:\n\n((?:    .*\n|\n)+)", text).group(1)
+    return {"CMakeLists.txt": re.search(r"```cmake\n(.*?)```", text, re.S).group(1),
+            "ring.cpp": re.search(r"```cpp\n(.*?)```", text, re.S).group(1),
+            "ring.toml": re.sub(r"^    ", "", toml, flags=re.M).rstrip("\n") + "\n"}
 
 
 def fixtures(folder):
@@ -36,7 +45,8 @@ class Documents(places.InFolder):
         tools.mkdir(exist_ok=True)
         if not (tools / "attnspan").exists():
             (tools / "attnspan").symlink_to(support.PROGRAM)
-        environment = dict(os.environ, PATH=f"{tools}:{os.environ['PATH']}")
+        environment = dict(os.environ, PATH=f"{self.folder}/.local/bin:{tools}:{os.environ['PATH']}",
+                           HOME=str(self.folder), CXX=os.environ["ATTNSPAN_COMPILER"])
         return subprocess.run(["bash", "-o", "pipefail", "-c", line.replace("./bootstrap run", "attnspan run")],
                               cwd=self.folder, env=environment, capture_output=True, text=True, timeout=200)
 
@@ -52,6 +62,8 @@ class Documents(places.InFolder):
         super().setUp()
         (self.folder / "configs").symlink_to(places.SOURCE / "configs")
         (self.folder / "framework").symlink_to(places.SOURCE / "framework")
+        (self.folder / "build").mkdir()
+        (self.folder / "build/release").symlink_to(os.environ["ATTNSPAN_BUILD"])
         fixtures(self.folder)
 
     def test_the_commands_of_the_readme_run(self):
@@ -69,11 +81,15 @@ class Documents(places.InFolder):
 
     @unittest.skipIf(os.environ.get("ATTNSPAN_SANITIZED"), "a plugin built without the program's sanitizer is refused")
     def test_the_plugin_of_the_authors_guide_builds_and_runs(self):
-        text = (places.SOURCE / "docs/plugin-authors.md").read_text()
-        (self.folder / "ring.cpp").write_text(re.search(r"```cpp\n(.*?)```", text, re.S).group(1))
-        toml = re.search(r"`ring\.toml`:\n\n((?:    .*\n|\n)+)", text).group(1)
-        (self.folder / "ring.toml").write_text(re.sub(r"^    ", "", toml, flags=re.M))
-        self.run_all("docs/plugin-authors.md", 4)
+        for name, text in listings().items():
+            (self.folder / name).write_text(text)
+        self.run_all("docs/plugin-authors.md", 8)
+
+    def test_the_listings_of_the_authors_guide_are_files_of_the_template(self):
+        template = places.SOURCE / "docs/template"
+        for name, text in listings().items():
+            expected = (template / name).read_text().splitlines()
+            self.assertEqual(text.splitlines(), [line for line in expected if "signs.cpp" not in line], name)
 
 
     def test_the_scripts_that_measure_run(self):

@@ -17,17 +17,18 @@ class Answer:
     peak_bytes: int  # largest resident set
 
 
-def run(words, folder, environment=None, prepare=None, stdout=None, seconds=60):
+def run(words, folder, environment=None, prepare=None, stdout=None, seconds=60, program=PROGRAM):
     """Runs the program with these words, in this folder.
 
     environment: variables beside the test's own (ATTNSPAN_PLUGIN_PATH is never inherited)
     prepare: called in the child before the program starts, as preexec_fn
     stdout: a file to write to instead of keeping the text
+    program: another one than the one that was built
     """
     variables = {k: v for k, v in os.environ.items() if k != "ATTNSPAN_PLUGIN_PATH"}
     variables.update(environment or {})
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        child = subprocess.Popen([PROGRAM, *map(str, words)], cwd=folder, env=variables, preexec_fn=prepare,
+        child = subprocess.Popen([str(program), *map(str, words)], cwd=folder, env=variables, preexec_fn=prepare,
                                  stdin=subprocess.DEVNULL, stdout=out if stdout is None else stdout, stderr=err)
         clock = threading.Timer(seconds, child.kill)
         clock.start()

@@ -99,5 +99,35 @@ class Prefix(Installed):
         self.assertIn("KIND must be one of", done.stderr)
 
 
+@unittest.skipUnless(shutil.which("dpkg-shlibdeps"), "the tools of Debian packages are missing")
+class DebianPackage(Installed):
+    def setUp(self):
+        super().setUp()
+        cpack = pathlib.Path(CMAKE).with_name("cpack")
+        self.tool(cpack, "-G", "DEB", "--config", f"{BUILD}/CPackConfig.cmake", "-B", "package")
+        [self.package] = (self.folder / "package").glob("*.deb")
+
+    def test_it_holds_what_an_installation_holds_under_usr(self):
+        self.tool("dpkg-deb", "-x", self.package, "unpacked")
+        self.tool(CMAKE, "--install", BUILD, "--prefix", self.folder / "installed")
+        unpacked, installed = ({str(path.relative_to(root)) for path in root.rglob("*")}
+                               for root in (self.folder / "unpacked/usr", self.folder / "installed"))
+        self.assertEqual(unpacked, installed)
+        self.assertEqual([path.name for path in (self.folder / "unpacked").iterdir()], ["usr"])
+        for file in ("bin/attnspan", "include/attnspan/plugin.hpp", "lib/attnspan/plugins/mode-causal.so",
+                     "lib/cmake/attnspan/attnspan-config.cmake", "share/doc/attnspan/README.md",
+                     "share/doc/attnspan/configs/quickstart.toml", "share/doc/attnspan/docs/template/ring.cpp"):
+            self.assertIn(file, unpacked)
+
+    def test_it_is_whole(self):
+        self.tool("dpkg-deb", "-x", self.package, "unpacked")
+        self.assert_whole(self.folder / "unpacked/usr")
+
+    def test_it_depends_on_the_libraries_that_are_linked(self):
+        depends = self.tool("dpkg-deb", "--field", self.package, "Depends")
+        for library in ("libc6 (>= ", "libstdc++6 (>= ", "libtbb12", "libopenblas0", "libfmt"):
+            self.assertIn(library, depends)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -11,6 +11,7 @@ int target_command(const std::vector<std::string>& words);
 int verify_command(const std::vector<std::string>& words);
 int bound_command(const std::vector<std::string>& words);
 int plugins_command(const std::vector<std::string>& words);
+int plugins_check_command(const std::vector<std::string>& words);
 int config_command(const std::vector<std::string>& words);
 
 }  // namespace attnspan::cli

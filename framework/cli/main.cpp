@@ -43,7 +43,7 @@ int run(const std::vector<std::string>& words) {
         {"target", "describe a target, or save it", cli::target_command},
         {"verify", "measure embeddings against a target, whoever made them", cli::verify_command},
         {"bound", "the proven bound on the query dimension", cli::bound_command},
-        {"plugins", "list or describe the plugins", cli::plugins_command},
+        {"plugins", "list, describe or check plugins", cli::plugins_command},
         {"config", "check or print a configuration without running it", cli::config_command},
     }};
     return cli::dispatch("attnspan", commands, words);

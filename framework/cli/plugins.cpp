@@ -197,8 +197,10 @@ int describe(const std::vector<std::string>& words) {
 }  // namespace
 
 int plugins_command(const std::vector<std::string>& words) {
-    const std::array<Command, 2> commands{{{"list", "all plugins, and those that fail with the reason", list},
-                                           {"describe", "one plugin and its keys", describe}}};
+    const std::array<Command, 3> commands{
+        {{"list", "all plugins, and those that fail with the reason", list},
+         {"describe", "one plugin and its keys", describe},
+         {"check", "tests a library: what is wrong with it, and how to mend it", plugins_check_command}}};
     return dispatch("attnspan plugins", commands, words);
 }
 

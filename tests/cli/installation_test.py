@@ -86,6 +86,7 @@ class Prefix(Installed):
         for library in sorted((self.folder / "build/plugins").glob("*.so")):
             symbols = self.tool("nm", "--dynamic", "--defined-only", library).split("\n")
             self.assertEqual([line.split()[-1] for line in symbols if line], ["attnspan_plugin"])
+            self.installed("plugins", "check", library, root=self.prefix)
         again = json.loads(self.installed("run", "ring.toml", "--json", "--threads", "1", *path, root=self.prefix))
         self.assertEqual(again["targets"], result["targets"])
 

@@ -74,6 +74,18 @@ public:
         return bytes;
     }
 
+    [[nodiscard]] std::vector<std::string> strong_exports() {
+        std::vector<std::string> names;
+        const std::uint64_t end = gnu_hash_ != 0 ? end_by_gnu_hash() : end_by_sysv_hash();
+        for (std::uint64_t i = 1; i < end; ++i) {
+            const Elf64_Sym symbol = symbol_number(i);
+            if (symbol.st_shndx != SHN_UNDEF && ELF64_ST_BIND(symbol.st_info) == STB_GLOBAL) {
+                names.push_back(name_of(symbol));
+            }
+        }
+        return names;
+    }
+
 private:
     [[noreturn]] void refuse(const char* stage, std::string reason) const {
         throw LoadRefused({.file = file_, .stage = stage, .reason = std::move(reason)});
@@ -248,6 +260,44 @@ private:
         malformed("the symbol table has no end");
     }
 
+    /// One more than the number of the last symbol: the end of the last chain.
+    [[nodiscard]] std::uint64_t end_by_gnu_hash() {
+        const std::uint64_t bucket_count = at<std::uint32_t>(gnu_hash_);
+        const auto first_hashed = at<std::uint32_t>(gnu_hash_ + 4);
+        const std::uint64_t buckets = gnu_hash_ + 16 + std::uint64_t{at<std::uint32_t>(gnu_hash_ + 8)} * 8;
+        const std::uint64_t chains = buckets + bucket_count * 4;
+        std::uint64_t last = 0;
+        for (std::uint64_t b = 0; b < bucket_count; ++b) {
+            last = std::max<std::uint64_t>(last, at<std::uint32_t>(buckets + b * 4));
+        }
+        if (last < first_hashed) {
+            return first_hashed;
+        }
+        while ((at<std::uint32_t>(chains + (last - first_hashed) * 4) & 1U) == 0) {
+            ++last;
+        }
+        return last + 1;
+    }
+
+    [[nodiscard]] std::uint64_t end_by_sysv_hash() {
+        if (sysv_hash_ == 0) {
+            malformed("the library has no symbol hash table");
+        }
+        return at<std::uint32_t>(sysv_hash_ + 4);
+    }
+
+    [[nodiscard]] std::string name_of(const Elf64_Sym& symbol) {
+        std::string name;
+        for (std::uint64_t i = symbol.st_name; i < names_size_; ++i) {
+            const char c = at<char>(names_ + i);
+            if (c == '\0') {
+                return name;
+            }
+            name += c;
+        }
+        malformed("the name of a symbol has no end");
+    }
+
     [[nodiscard]] Elf64_Sym symbol_number(std::uint64_t i) { return at<Elf64_Sym>(symbols_ + i * sizeof(Elf64_Sym)); }
 
     [[nodiscard]] bool is_called(const Elf64_Sym& candidate, const std::string& symbol) {
@@ -315,6 +365,10 @@ private:
 
 std::vector<std::byte> read_exported_bytes(const fs::path& file, const std::string& symbol, std::size_t limit) {
     return SharedLibraryFile(file).exported_bytes(symbol, limit);
+}
+
+std::vector<std::string> read_strong_exports(const fs::path& file) {
+    return SharedLibraryFile(file).strong_exports();
 }
 
 }  // namespace attnspan::runtime

@@ -17,4 +17,9 @@ namespace attnspan::runtime {
 [[nodiscard]] std::vector<std::byte> read_exported_bytes(const std::filesystem::path& file, const std::string& symbol,
                                                          std::size_t limit);
 
+/// The names of the functions and variables that the library defines and exports, inline ones aside (weak symbols: many
+/// of the standard library's templates stay visible whatever a library is compiled with). Read from the file alone.
+/// @throws LoadRefused with stage "file" or "format"
+[[nodiscard]] std::vector<std::string> read_strong_exports(const std::filesystem::path& file);
+
 }  // namespace attnspan::runtime

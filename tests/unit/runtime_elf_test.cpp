@@ -3,8 +3,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "attnspan/plugin.hpp"
 #include "attnspan/runtime/elf.hpp"
@@ -176,6 +179,16 @@ TEST_CASE("the entry is found without section headers, and in either kind of has
     }
 }
 
+TEST_CASE("what a library exports beside inline functions is read from either kind of hash table") {
+    for (const char* const name : {"good", "makers"}) {
+        CAPTURE(name);
+        CHECK(read_strong_exports(built(name)) == std::vector<std::string>{"attnspan_plugin"});
+    }
+    const std::vector<std::string> others = read_strong_exports(built("other-exports"));
+    CHECK(others.size() == 2);
+    CHECK(std::ranges::any_of(others, [](const std::string& name) { return contains(name, "helper"); }));
+}
+
 TEST_CASE("a limit shortens what is read, and a smaller variable gives fewer bytes") {
     CHECK(read_exported_bytes(built("good"), "attnspan_plugin", 8).size() == 8);
     // Not exactly the size of the int: AddressSanitizer may count the red zone behind a variable.
@@ -226,6 +239,11 @@ TEST_CASE("whatever bytes are damaged, the answer is an entry or a failure") {
                 stream.put(static_cast<char>(random() % 4 == 0 ? 0xff : random() % 256));
             }
             stream.flush();
+            try {
+                (void)read_strong_exports(file);
+            } catch (const LoadRefused& refused) {
+                CHECK_FALSE(refused.failure.reason.empty());
+            }
             const auto read = read_plugin_entry(file);
             if (const auto* failure = std::get_if<LoadFailure>(&read)) {
                 CHECK_FALSE(failure->reason.empty());

@@ -128,12 +128,16 @@ public:
         const auto& info = std::get<PluginInfo>(read);
 
         listener_.begin("exported symbols");
-        for (const std::string& symbol : read_strong_exports(file)) {
-            if (symbol != "attnspan_plugin") {
-                listener_.found(
-                    fmt::format("exports {}, which could meet another library's symbol of that name", symbol),
-                    "put it into an unnamed namespace, and compile with -fvisibility=hidden");
+        try {
+            for (const std::string& symbol : read_strong_exports(file)) {
+                if (symbol != "attnspan_plugin") {
+                    listener_.found(
+                        fmt::format("exports {}, which could meet another library's symbol of that name", symbol),
+                        "put it into an unnamed namespace, and compile with -fvisibility=hidden");
+                }
             }
+        } catch (const LoadRefused& damaged) {
+            return refused(damaged.failure);
         }
 
         listener_.begin("loading");
@@ -168,6 +172,8 @@ private:
                 listener_.found(error.what(),
                                 "refuse what you cannot do by parameters.fail or Error(ErrorKind::config, ...), let no "
                                 "other exception leave the plugin, and keep to what the header of the kind says");
+            } else {
+                listener_.skipped(fmt::format("refused: {}", error.what()));
             }
             return false;
         }

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <boost/core/demangle.hpp>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -131,9 +131,9 @@ public:
         try {
             for (const std::string& symbol : read_strong_exports(file)) {
                 if (symbol != "attnspan_plugin") {
-                    listener_.found(
-                        fmt::format("exports {}, which could meet another library's symbol of that name", symbol),
-                        "put it into an unnamed namespace, and compile with -fvisibility=hidden");
+                    listener_.found(fmt::format("exports {}, which could meet another library's symbol of that name",
+                                                boost::core::demangle(symbol.c_str())),
+                                    "put it into an unnamed namespace, and compile with -fvisibility=hidden");
                 }
             }
         } catch (const LoadRefused& damaged) {
@@ -160,22 +160,29 @@ private:
         listener_.found(fmt::format("stage {}: {}", failure.stage, failure.reason), remedy_of(failure.stage));
     }
 
+    /// The message without the name of the plugin, which the whole report is about.
+    [[nodiscard]] std::string text_of(const Error& error) const {
+        const std::string label = library_->label() + ": ";
+        std::string text = error.what();
+        while (text.starts_with(label)) {
+            text.erase(0, label.size());
+        }
+        return text;
+    }
+
     /// Runs a part of the check; an Error of the kinds that a plugin may refuse with is no finding.
-    /// @return whether it ended without any
     template <class Body>
-    bool attempt(const Body& body) const {
+    void attempt(const Body& body) const {
         try {
             guard_plugin_call(library_->label(), body);
-            return true;
         } catch (const Error& error) {
             if (error.kind() == ErrorKind::plugin) {
-                listener_.found(error.what(),
+                listener_.found(text_of(error),
                                 "refuse what you cannot do by parameters.fail or Error(ErrorKind::config, ...), let no "
                                 "other exception leave the plugin, and keep to what the header of the kind says");
             } else {
-                listener_.skipped(fmt::format("refused: {}", error.what()));
+                listener_.skipped(fmt::format("refused: {}", text_of(error)));
             }
-            return false;
         }
     }
 
@@ -198,13 +205,13 @@ private:
             make(base_, [](const auto&) {});
         } catch (const Error& error) {
             if (error.kind() == ErrorKind::plugin) {
-                listener_.found(error.what(),
+                listener_.found(text_of(error),
                                 "the plugin must be made from its own defaults, or refuse them by parameters.fail");
             } else {
                 listener_.skipped(
                     fmt::format("{}; give values that it takes, as in --set {}.key=value, to have the "
                                 "plugin run",
-                                error.what(), kind));
+                                text_of(error), kind));
             }
             return false;
         }
@@ -242,19 +249,20 @@ private:
 
     void compare_objects() const {
         listener_.begin("equal results for equal parameters");
-        std::array<Answers, 3> answers;
-        const bool all = attempt([&] {
+        attempt([&] {
             make(base_, [&](const auto& object) {
-                answers[0] = answers_of(object);
-                answers[1] = answers_of(object);
-                make(base_, [&](const auto& other) { answers[2] = answers_of(other); });
+                const Answers first = answers_of(object);
+                if (!same_bytes(first, answers_of(object))) {
+                    return listener_.found("one object asked twice for the same gives different results",
+                                           deterministic_remedy);
+                }
+                make(base_, [&](const auto& other) {
+                    if (!same_bytes(first, answers_of(other))) {
+                        listener_.found("two objects of equal parameters give different results", deterministic_remedy);
+                    }
+                });
             });
         });
-        if (all && !same_bytes(answers[0], answers[1])) {
-            listener_.found("one object asked twice for the same gives different results", deterministic_remedy);
-        } else if (all && !same_bytes(answers[0], answers[2])) {
-            listener_.found("two objects of equal parameters give different results", deterministic_remedy);
-        }
     }
 
     void try_sizes() const {

@@ -22,6 +22,10 @@
 #include "commands.hpp"
 #include "session.hpp"
 
+#ifdef ATTNSPAN_COVERAGE
+extern "C" void __gcov_dump();
+#endif
+
 namespace attnspan::cli {
 namespace {
 
@@ -79,6 +83,9 @@ private:
     } catch (const std::exception& error) {
         reporter.say({{"failed", error.what()}});
     }
+#ifdef ATTNSPAN_COVERAGE
+    __gcov_dump();  // _exit skips what writes the counts
+#endif
     ::_exit(0);
 }
 

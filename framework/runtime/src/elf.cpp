@@ -80,7 +80,10 @@ public:
         for (std::uint64_t i = 1; i < end; ++i) {
             const Elf64_Sym symbol = symbol_number(i);
             if (symbol.st_shndx != SHN_UNDEF && ELF64_ST_BIND(symbol.st_info) == STB_GLOBAL) {
-                names.push_back(name_of(symbol));
+                std::string name = name_of(symbol);
+                if (!name.starts_with("__")) {  // those are the compiler's; sanitizers add some
+                    names.push_back(std::move(name));
+                }
             }
         }
         return names;

@@ -18,7 +18,8 @@ namespace attnspan::runtime {
                                                          std::size_t limit);
 
 /// The names of the functions and variables that the library defines and exports, inline ones aside (weak symbols: many
-/// of the standard library's templates stay visible whatever a library is compiled with). Read from the file alone.
+/// of the standard library's templates stay visible whatever a library is compiled with), and names of the compiler's
+/// own aside (two underscores in front). Read from the file alone.
 /// @throws LoadRefused with stage "file" or "format"
 [[nodiscard]] std::vector<std::string> read_strong_exports(const std::filesystem::path& file);
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "projection_fixture.hpp"
@@ -141,6 +142,32 @@ TEST_CASE("products with sparse and dense factors are those with the columns, an
             }
             CHECK(same_bytes(sparse_pieces.view(), by_sparse.view()));
             CHECK(same_bytes(dense_pieces.view(), by_dense.view()));
+        }
+    }
+}
+
+TEST_CASE("columns and a product asked for at once are the scaled ones asked for singly") {
+    constexpr double scale = 0.75;
+    const DefinitionBackend backend;
+    for (const Scheme& scheme : schemes()) {
+        const LoadedScheme loaded(scheme);
+        for (const Index n : sizes) {
+            CAPTURE(scheme.text());
+            CAPTURE(n);
+            const SparseMatrix d = sparse_factor(n);
+            for (const Index begin : {Index{0}, n / 3}) {
+                const ProjectionColumns c{.query_dim = n, .begin = begin, .end = n};
+                Matrix<double> both_columns(n, c.count(), -1.0);  // what was there must not shine through
+                Matrix<double> both_product(d.rows, c.count(), -1.0);
+                loaded.sampler(n, 3)->columns_and_product(d, c, scale, both_columns.view(), both_product.view());
+                Matrix<double> y(n, c.count());
+                loaded.sampler(n, 3)->columns(c, y.view());
+                std::transform(y.data(), y.data() + n * c.count(), y.data(), [](double x) { return scale * x; });
+                CHECK(same_bytes(both_columns.view(), y.view()));
+                Matrix<double> expected(d.rows, c.count());
+                backend.multiply(1, Op::none, dense(d).view(), Op::none, std::as_const(y).view(), 0, expected.view());
+                CHECK(largest_difference(both_product.view(), expected.view()) < 1e-12);
+            }
         }
     }
 }

@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "attnspan/core/elementary.hpp"
+#include "processor.hpp"
 
 namespace attnspan::core {
 namespace {
@@ -74,57 +75,37 @@ inline double to_uniform(std::uint64_t word) {
 enum class Kind { bits, uniforms, normals };
 
 // One function for all kinds, compiled for several instruction sets.
-[[gnu::always_inline]] inline void batch_body(Kind kind, std::uint64_t key, std::uint64_t index,
-                                              std::uint64_t first_block, Words& words, Numbers& numbers) {
-    Words halves;
-    batch_bits(key, index, first_block, halves);
-    switch (kind) {
-        case Kind::bits:
-            for (std::size_t i = 0; i < batch_blocks; ++i) {
-                words[2 * i] = halves[i];
-                words[2 * i + 1] = halves[batch_blocks + i];
-            }
-            break;
-        case Kind::uniforms:
-            for (std::size_t i = 0; i < batch_blocks; ++i) {
-                numbers[2 * i] = to_uniform(halves[i]);
-                numbers[2 * i + 1] = to_uniform(halves[batch_blocks + i]);
-            }
-            break;
-        case Kind::normals:
-            for (std::size_t i = 0; i < batch_blocks; ++i) {
-                const double radius = std::sqrt(-2 * natural_log(to_uniform(halves[i])));
-                const SineCosine angle = sine_cosine_of_turns(to_uniform(halves[batch_blocks + i]));
-                numbers[2 * i] = radius * angle.cosine;
-                numbers[2 * i + 1] = radius * angle.sine;
-            }
-            break;
+struct Batch {
+    [[gnu::always_inline]] static void run(Kind kind, std::uint64_t key, std::uint64_t index, std::uint64_t first_block,
+                                           Words* words_out, Numbers* numbers_out) {
+        Words& words = *words_out;
+        Numbers& numbers = *numbers_out;
+        Words halves;
+        batch_bits(key, index, first_block, halves);
+        switch (kind) {
+            case Kind::bits:
+                for (std::size_t i = 0; i < batch_blocks; ++i) {
+                    words[2 * i] = halves[i];
+                    words[2 * i + 1] = halves[batch_blocks + i];
+                }
+                break;
+            case Kind::uniforms:
+                for (std::size_t i = 0; i < batch_blocks; ++i) {
+                    numbers[2 * i] = to_uniform(halves[i]);
+                    numbers[2 * i + 1] = to_uniform(halves[batch_blocks + i]);
+                }
+                break;
+            case Kind::normals:
+                for (std::size_t i = 0; i < batch_blocks; ++i) {
+                    const double radius = std::sqrt(-2 * natural_log(to_uniform(halves[i])));
+                    const SineCosine angle = sine_cosine_of_turns(to_uniform(halves[batch_blocks + i]));
+                    numbers[2 * i] = radius * angle.cosine;
+                    numbers[2 * i + 1] = radius * angle.sine;
+                }
+                break;
+        }
     }
-}
-
-#if defined(__x86_64__)
-[[gnu::target("avx512f")]] void batch_avx512(Kind kind, std::uint64_t key, std::uint64_t index,
-                                             std::uint64_t first_block, Words& words, Numbers& numbers) {
-    batch_body(kind, key, index, first_block, words, numbers);
-}
-[[gnu::target("avx2")]] void batch_avx2(Kind kind, std::uint64_t key, std::uint64_t index, std::uint64_t first_block,
-                                        Words& words, Numbers& numbers) {
-    batch_body(kind, key, index, first_block, words, numbers);
-}
-#endif
-
-void batch(Kind kind, std::uint64_t key, std::uint64_t index, std::uint64_t first_block, Words& words,
-           Numbers& numbers) {
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f")) {
-        return batch_avx512(kind, key, index, first_block, words, numbers);
-    }
-    if (__builtin_cpu_supports("avx2")) {
-        return batch_avx2(kind, key, index, first_block, words, numbers);
-    }
-#endif
-    batch_body(kind, key, index, first_block, words, numbers);
-}
+};
 
 /// Covers the positions first, first + 1, ... of `out` with batches that begin at even positions.
 template <class T>
@@ -133,7 +114,7 @@ void fill(Kind kind, std::uint64_t key, std::uint64_t index, Index first, std::s
     Numbers numbers;
     auto position = static_cast<std::uint64_t>(first);
     while (!out.empty()) {
-        batch(kind, key, index, position / 2, words, numbers);
+        run_on_this_processor<Batch>(kind, key, index, position / 2, &words, &numbers);
         const std::size_t skip = position % 2;
         const std::size_t count = std::min(out.size(), batch_words - skip);
         if constexpr (std::is_same_v<T, double>) {

@@ -5,6 +5,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "processor.hpp"
+
 namespace attnspan::core {
 namespace {
 
@@ -41,171 +43,106 @@ constexpr Index lanes = 32;
     return x < -700.0 ? 0.0 : p * power;
 }
 
-template <class T>
-[[gnu::always_inline]] inline T maximum_body(const T* s, Index count) {
-    constexpr Index chains = 64;  // enough to hide the latency of a maximum; the order does not matter here
-    T best[chains];
-    for (T& b : best) {
-        b = -std::numeric_limits<T>::infinity();
-    }
-    Index i = 0;
-    for (; i + chains <= count; i += chains) {
-        for (Index l = 0; l < chains; ++l) {
-            best[l] = s[i + l] > best[l] ? s[i + l] : best[l];
+struct Maximum {
+    template <class T>
+    [[gnu::always_inline]] static T run(const T* s, Index count) {
+        constexpr Index chains = 64;  // enough to hide the latency of a maximum; the order does not matter here
+        T best[chains];
+        for (T& b : best) {
+            b = -std::numeric_limits<T>::infinity();
         }
-    }
-    for (Index l = 0; i < count; ++i, ++l) {
-        best[l] = s[i] > best[l] ? s[i] : best[l];
-    }
+        Index i = 0;
+        for (; i + chains <= count; i += chains) {
+            for (Index l = 0; l < chains; ++l) {
+                best[l] = s[i + l] > best[l] ? s[i + l] : best[l];
+            }
+        }
+        for (Index l = 0; i < count; ++i, ++l) {
+            best[l] = s[i] > best[l] ? s[i] : best[l];
+        }
 #pragma GCC unroll 8
-    for (Index width = chains / 2; width > 0; width /= 2) {
-        for (Index l = 0; l < width; ++l) {
-            best[l] = best[l + width] > best[l] ? best[l + width] : best[l];
+        for (Index width = chains / 2; width > 0; width /= 2) {
+            for (Index l = 0; l < width; ++l) {
+                best[l] = best[l + width] > best[l] ? best[l + width] : best[l];
+            }
+        }
+        return best[0];
+    }
+};
+
+struct Position {
+    template <class T>
+    [[gnu::always_inline]] static Index run(const T* s, Index count, T value) {
+        constexpr Index step = 64;
+        using Flag =
+            std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;  // as wide as a number: one vector lane
+        Index i = 0;
+        for (; i + step <= count; i += step) {
+            Flag found = 0;
+            for (Index l = 0; l < step; ++l) {
+                found |= static_cast<Flag>(s[i + l] == value ? 1 : 0);
+            }
+            if (found != 0) {
+                break;
+            }
+        }
+        while (i < count && s[i] != value) {
+            ++i;
+        }
+        return i;
+    }
+};
+
+struct SumExp {
+    [[gnu::always_inline]] static double run(const double* s, Index count, double shift) {
+        double sums[lanes] = {};
+        Index i = 0;
+        for (; i + lanes <= count; i += lanes) {
+            for (Index l = 0; l < lanes; ++l) {
+                sums[l] += exp_nonpositive(s[i + l] - shift);
+            }
+        }
+        for (Index l = 0; i < count; ++i, ++l) {
+            sums[l] += exp_nonpositive(s[i] - shift);
+        }
+        double out = 0;
+        for (const double part : sums) {
+            out += part;
+        }
+        return out;
+    }
+};
+
+struct AddSquares {
+    [[gnu::always_inline]] static void run(const double* x, Index count, double* squares) {
+        for (Index i = 0; i < count; ++i) {
+            squares[i] += x[i] * x[i];
         }
     }
-    return best[0];
-}
-
-template <class T>
-[[gnu::always_inline]] inline Index position_body(const T* s, Index count, T value) {
-    constexpr Index step = 64;
-    using Flag =
-        std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;  // as wide as a number: one vector lane
-    Index i = 0;
-    for (; i + step <= count; i += step) {
-        Flag found = 0;
-        for (Index l = 0; l < step; ++l) {
-            found |= static_cast<Flag>(s[i + l] == value ? 1 : 0);
-        }
-        if (found != 0) {
-            break;
-        }
-    }
-    while (i < count && s[i] != value) {
-        ++i;
-    }
-    return i;
-}
-
-[[gnu::always_inline]] inline double sum_exp_body(const double* s, Index count, double shift) {
-    double sums[lanes] = {};
-    Index i = 0;
-    for (; i + lanes <= count; i += lanes) {
-        for (Index l = 0; l < lanes; ++l) {
-            sums[l] += exp_nonpositive(s[i + l] - shift);
-        }
-    }
-    for (Index l = 0; i < count; ++i, ++l) {
-        sums[l] += exp_nonpositive(s[i] - shift);
-    }
-    double out = 0;
-    for (const double part : sums) {
-        out += part;
-    }
-    return out;
-}
-
-[[gnu::always_inline]] inline void add_squares_body(const double* x, Index count, double* squares) {
-    for (Index i = 0; i < count; ++i) {
-        squares[i] += x[i] * x[i];
-    }
-}
-
-#if defined(__x86_64__)
-template <class T>
-[[gnu::target("avx512f")]] T maximum_avx512(const T* s, Index count) {
-    return maximum_body(s, count);
-}
-template <class T>
-[[gnu::target("avx2")]] T maximum_avx2(const T* s, Index count) {
-    return maximum_body(s, count);
-}
-template <class T>
-[[gnu::target("avx512f")]] Index position_avx512(const T* s, Index count, T value) {
-    return position_body(s, count, value);
-}
-template <class T>
-[[gnu::target("avx2")]] Index position_avx2(const T* s, Index count, T value) {
-    return position_body(s, count, value);
-}
-[[gnu::target("avx512f")]] double sum_exp_avx512(const double* s, Index count, double shift) {
-    return sum_exp_body(s, count, shift);
-}
-[[gnu::target("avx2")]] double sum_exp_avx2(const double* s, Index count, double shift) {
-    return sum_exp_body(s, count, shift);
-}
-[[gnu::target("avx512f")]] void add_squares_avx512(const double* x, Index count, double* squares) {
-    add_squares_body(x, count, squares);
-}
-[[gnu::target("avx2")]] void add_squares_avx2(const double* x, Index count, double* squares) {
-    add_squares_body(x, count, squares);
-}
-#endif
-
-template <class T>
-T maximum_here(const T* s, Index count) {
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f")) {
-        return maximum_avx512(s, count);
-    }
-    if (__builtin_cpu_supports("avx2")) {
-        return maximum_avx2(s, count);
-    }
-#endif
-    return maximum_body(s, count);
-}
-
-template <class T>
-Index position_here(const T* s, Index count, T value) {
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f")) {
-        return position_avx512(s, count, value);
-    }
-    if (__builtin_cpu_supports("avx2")) {
-        return position_avx2(s, count, value);
-    }
-#endif
-    return position_body(s, count, value);
-}
+};
 
 }  // namespace
 
 double maximum(const double* s, Index count) {
-    return maximum_here(s, count);
+    return run_on_this_processor<Maximum>(s, count);
 }
 float maximum(const float* s, Index count) {
-    return maximum_here(s, count);
+    return run_on_this_processor<Maximum>(s, count);
 }
 
 Index position_of(const double* s, Index count, double value) {
-    return position_here(s, count, value);
+    return run_on_this_processor<Position>(s, count, value);
 }
 Index position_of(const float* s, Index count, float value) {
-    return position_here(s, count, value);
+    return run_on_this_processor<Position>(s, count, value);
 }
 
 double sum_exp(const double* s, Index count, double shift) {
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f")) {
-        return sum_exp_avx512(s, count, shift);
-    }
-    if (__builtin_cpu_supports("avx2")) {
-        return sum_exp_avx2(s, count, shift);
-    }
-#endif
-    return sum_exp_body(s, count, shift);
+    return run_on_this_processor<SumExp>(s, count, shift);
 }
 
 void add_squares(const double* x, Index count, double* squares) {
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f")) {
-        return add_squares_avx512(x, count, squares);
-    }
-    if (__builtin_cpu_supports("avx2")) {
-        return add_squares_avx2(x, count, squares);
-    }
-#endif
-    add_squares_body(x, count, squares);
+    run_on_this_processor<AddSquares>(x, count, squares);
 }
 
 }  // namespace attnspan::core

@@ -286,7 +286,9 @@ private:
             family_ = what_.construction.family(what_.stream(sample_, resample_ ? query_dim : 0));
         }
         // The matrices keep what memory they have: most of the next embedding is written over this one.
-        require_columns(what_.problem, query_dim, std::max(query_dim - x1_.cols(), Index{0}));
+        if (query_dim > x1_.cols()) {
+            require_columns(what_.problem, query_dim, query_dim - x1_.cols());
+        }
         x1_.resize_columns(query_dim);
         x2_.resize_columns(query_dim);
         x2_single_.resize_columns(query_dim);

@@ -77,9 +77,6 @@ PipelineResult run_here(const PipelineConfig& config, const PipelineOptions& opt
         .backend = *backend, .projection = projection ? &**projection : nullptr, .parallel = threads};
     const std::string who = config.construction.library->label();
     const auto prepared = guard_plugin_call(who, [&] { return construction->prepare(problem, tools); });
-    if (!prepared) {
-        throw Error(ErrorKind::plugin, fmt::format("{}: prepared nothing", who));
-    }
     out.traits = guard_plugin_call(who, [&] { return prepared->traits(); });
     watch.lap("construction");
 

@@ -35,10 +35,8 @@ ConstructionTraits traits_of(const Projection& projection, Index n, double tau) 
 /// X1 = D Y and X2 = V Y for one sample of Y; how the products are made is the factorisation's affair.
 class ProjectedFamily : public EmbeddingFamily {
 protected:
-    ProjectedFamily(std::unique_ptr<ProjectionSampler> sampler, const Parallel& parallel)
-        : sampler_(std::move(sampler)), parallel_(parallel) {}
+    explicit ProjectedFamily(std::unique_ptr<ProjectionSampler> sampler) : sampler_(std::move(sampler)) {}
     [[nodiscard]] ProjectionSampler& sampler() { return *sampler_; }
-    [[nodiscard]] const Parallel& parallel() const { return parallel_; }
 
 private:
     [[nodiscard]] EmbedOutcome do_embed(MatrixView<double> x1, MatrixView<double> x2) override {
@@ -55,27 +53,17 @@ private:
                        MatrixView<double> x2) = 0;
 
     std::unique_ptr<ProjectionSampler> sampler_;
-    const Parallel& parallel_;
 };
 
 /// B = D V^T with D = B and V = I: X1 = B Y, X2 = Y. O(nnz m).
 class DirectFamily final : public ProjectedFamily {
 public:
-    DirectFamily(const SparseMatrix& b, std::unique_ptr<ProjectionSampler> sampler, const Parallel& parallel)
-        : ProjectedFamily(std::move(sampler), parallel), b_(b) {}
+    DirectFamily(const SparseMatrix& b, std::unique_ptr<ProjectionSampler> sampler)
+        : ProjectedFamily(std::move(sampler)), b_(b) {}
 
 private:
     void write(const ProjectionColumns& columns, double scale, MatrixView<double> x1, MatrixView<double> x2) override {
-        sampler().columns_and_product(b_, columns, x2, x1);
-        if (scale != 1) {
-            parallel().for_each(x2.cols, [&](Index c) {
-                for (const MatrixView<double>& x : {x1, x2}) {
-                    for (Index i = 0; i < x.rows; ++i) {
-                        x(i, c) *= scale;
-                    }
-                }
-            });
-        }
+        sampler().columns_and_product(b_, columns, scale, x2, x1);
     }
 
     const SparseMatrix& b_;
@@ -87,13 +75,17 @@ class SvdFamily final : public ProjectedFamily {
 public:
     SvdFamily(const Matrix<double>& factors, Index queries, const Backend& backend,
               std::unique_ptr<ProjectionSampler> sampler, const Parallel& parallel)
-        : ProjectedFamily(std::move(sampler), parallel), factors_(factors), queries_(queries), backend_(backend) {}
+        : ProjectedFamily(std::move(sampler)),
+          factors_(factors),
+          queries_(queries),
+          backend_(backend),
+          parallel_(parallel) {}
 
 private:
     void write(const ProjectionColumns& columns, double scale, MatrixView<double> x1, MatrixView<double> x2) override {
         Matrix<double> both(factors_.rows(), columns.count());
         sampler().apply(factors_.view(), backend_, columns, both.view());
-        parallel().for_each(both.cols(), [&](Index c) {
+        parallel_.for_each(both.cols(), [&](Index c) {
             for (Index i = 0; i < queries_; ++i) {
                 x1(i, c) = scale * both(i, c);
             }
@@ -106,6 +98,7 @@ private:
     const Matrix<double>& factors_;
     Index queries_;
     const Backend& backend_;
+    const Parallel& parallel_;
 };
 
 class Direct final : public PreparedConstruction {
@@ -116,7 +109,7 @@ public:
 private:
     [[nodiscard]] ConstructionTraits do_traits() const override { return traits_of(projection_, b_.cols, tau_); }
     [[nodiscard]] std::unique_ptr<EmbeddingFamily> do_family(const RandomStream& random) const override {
-        return std::make_unique<DirectFamily>(b_, projection_.sampler(b_.cols, random, parallel_), parallel_);
+        return std::make_unique<DirectFamily>(b_, projection_.sampler(b_.cols, random, parallel_));
     }
 
     SparseMatrix b_;

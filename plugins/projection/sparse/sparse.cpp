@@ -20,7 +20,7 @@ public:
         : ProjectionSampler(parallel), n_(n), nonzeros_(nonzeros), random_(random) {}
 
 private:
-    static constexpr Index row_batch = 256;
+    static constexpr Index row_batch = 256;  // rows that a thread takes at a time
 
     /// An entry of Y but for its row.
     struct Entry {
@@ -34,59 +34,65 @@ private:
         return 1 / std::sqrt(static_cast<double>(per_row(query_dim)));
     }
 
-    void do_columns(const ProjectionColumns& c, MatrixView<double> out) override {
-        clear(out);
+    void do_columns(const ProjectionColumns& c, MatrixView<double> out) override { write_columns(c, 1.0, out); }
+    void do_apply_sparse(const SparseMatrix& d, const ProjectionColumns& c, MatrixView<double> out) override {
+        write_product(d, c, 1.0, out);
+    }
+    void do_columns_and_product(const SparseMatrix& d, const ProjectionColumns& c, double scale, MatrixView<double> out,
+                                MatrixView<double> product) override {
+        write_columns(c, scale, out);
+        write_product(d, c, scale, product);
+    }
+    void do_apply_dense(ConstMatrixView<double> d, const Backend&, const ProjectionColumns& c,
+                        MatrixView<double> out) override {
         draw(c.query_dim);
-        parallel().for_each_piece(n_, row_batch, [&](Index begin, Index end) {
-            for (Index i = begin; i < end; ++i) {
-                for (const Entry& e : row(i)) {
-                    if (c.begin <= e.column && e.column < c.end) {
-                        out(i, e.column - c.begin) = e.sign;
+        clear(out);
+        parallel().for_each_piece(d.rows, row_batch, [&](Index begin, Index end) {
+            for (Index j = 0; j < n_; ++j) {
+                const double* const from = d.column(j);
+                for_each_entry(j, c, [&](Index column, double sign) {
+                    double* const to = out.column(column);
+                    for (Index i = begin; i < end; ++i) {
+                        to[i] += sign * from[i];
                     }
-                }
+                });
             }
         });
     }
-    void do_apply_sparse(const SparseMatrix& d, const ProjectionColumns& c, MatrixView<double> out) override {
-        clear(out);
+
+    void write_columns(const ProjectionColumns& c, double scale, MatrixView<double> out) {
         draw(c.query_dim);
-        // Rows are cut so that no two threads write into one cache line.
+        clear(out);
+        parallel().for_each_piece(n_, row_batch, [&](Index begin, Index end) {
+            for (Index i = begin; i < end; ++i) {
+                for_each_entry(i, c, [&](Index column, double sign) { out(i, column) = scale * sign; });
+            }
+        });
+    }
+    void write_product(const SparseMatrix& d, const ProjectionColumns& c, double scale, MatrixView<double> out) {
+        draw(c.query_dim);
+        clear(out);
         parallel().for_each_piece(d.rows, row_batch, [&](Index begin, Index end) {
             for (Index i = begin; i < end; ++i) {
                 const auto keys = d.row_columns(i);
                 const auto values = d.row_values(i);
                 for (std::size_t t = 0; t < keys.size(); ++t) {
-                    for (const Entry& e : row(keys[t])) {
-                        if (c.begin <= e.column && e.column < c.end) {
-                            out(i, e.column - c.begin) += e.sign * values[t];
-                        }
-                    }
+                    const double value = scale * values[t];
+                    for_each_entry(keys[t], c, [&](Index column, double sign) { out(i, column) += value * sign; });
                 }
             }
         });
     }
-    void do_columns_and_product(const SparseMatrix& d, const ProjectionColumns& c, MatrixView<double> out,
-                                MatrixView<double> product) override {
-        do_columns(c, out);
-        do_apply_sparse(d, c, product);
-    }
-    void do_apply_dense(ConstMatrixView<double> d, const Backend&, const ProjectionColumns& c,
-                        MatrixView<double> out) override {
-        clear(out);
-        draw(c.query_dim);
-        parallel().for_each_piece(d.rows, row_batch, [&](Index begin, Index end) {
-            for (Index j = 0; j < n_; ++j) {
-                for (const Entry& e : row(j)) {
-                    if (c.begin <= e.column && e.column < c.end) {
-                        double* to = out.column(e.column - c.begin);
-                        const double* from = d.column(j);
-                        for (Index i = begin; i < end; ++i) {
-                            to[i] += e.sign * from[i];
-                        }
-                    }
-                }
+
+    /// use(column - c.begin, sign) for the entries of row i in the columns c of the sample that is drawn.
+    template <class Use>
+    void for_each_entry(Index i, const ProjectionColumns& c, const Use& use) const {
+        const auto s = static_cast<std::size_t>(per_row(drawn_));
+        for (const Entry& e : std::span(entries_).subspan(static_cast<std::size_t>(i) * s, s)) {
+            if (c.begin <= e.column && e.column < c.end) {
+                use(e.column - c.begin, e.sign);
             }
-        });
+        }
     }
 
     /// s, or m where m is smaller: then no entry is zero.
@@ -94,12 +100,6 @@ private:
 
     void clear(MatrixView<double> out) const {
         parallel().for_each(out.cols, [&](Index j) { std::fill_n(out.column(j), out.rows, 0.0); });
-    }
-
-    /// The entries of row i of the sample that is drawn.
-    [[nodiscard]] std::span<const Entry> row(Index i) const {
-        const auto s = static_cast<std::size_t>(per_row(drawn_));
-        return std::span(entries_).subspan(static_cast<std::size_t>(i) * s, s);
     }
 
     /// Makes entries_ the sample for m.

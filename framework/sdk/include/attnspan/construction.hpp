@@ -143,7 +143,11 @@ public:
     /// @throws Error(config) for tolerances it cannot meet, Error(data) for a problem it cannot encode, Error(resource)
     [[nodiscard]] std::unique_ptr<PreparedConstruction> prepare(const Problem& problem,
                                                                 const ConstructionTools& tools) const {
-        return do_prepare(problem, tools);
+        std::unique_ptr<PreparedConstruction> made = do_prepare(problem, tools);
+        if (!made) {
+            throw Error(ErrorKind::plugin, "construction: prepared nothing");
+        }
+        return made;
     }
 
 private:

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -59,13 +60,13 @@ public:
         check(c, d.rows, out);
         do_apply_dense(d, backend, c, out);
     }
-    /// out = the columns and product = d times them: both at once, as one of them often comes with the other.
-    void columns_and_product(const SparseMatrix& d, const ProjectionColumns& c, MatrixView<double> out,
+    /// out = `scale` times the columns and product = d out: both at once, as one of them often comes with the other.
+    void columns_and_product(const SparseMatrix& d, const ProjectionColumns& c, double scale, MatrixView<double> out,
                              MatrixView<double> product) {
         check_factor(d.cols);
         check(c, n(), out);
         check(c, d.rows, product);
-        do_columns_and_product(d, c, out, product);
+        do_columns_and_product(d, c, scale, out, product);
     }
 
 protected:
@@ -103,7 +104,7 @@ private:
     /// By default the columns are formed and multiplied in a fixed order.
     virtual void do_apply_sparse(const SparseMatrix& d, const ProjectionColumns& c, MatrixView<double> out) {
         Matrix<double> y(n(), c.count());
-        do_columns_and_product(d, c, y.view(), out);
+        do_columns_and_product(d, c, 1.0, y.view(), out);
     }
     /// By default the columns are formed and multiplied by the back end.
     virtual void do_apply_dense(ConstMatrixView<double> d, const Backend& backend, const ProjectionColumns& c,
@@ -113,10 +114,16 @@ private:
         multiply_by_rows(d, backend, y.view(), out);
     }
     /// By default the columns are formed and multiplied in a fixed order.
-    virtual void do_columns_and_product(const SparseMatrix& d, const ProjectionColumns& c, MatrixView<double> out,
-                                        MatrixView<double> product) {
+    virtual void do_columns_and_product(const SparseMatrix& d, const ProjectionColumns& c, double scale,
+                                        MatrixView<double> out, MatrixView<double> product) {
         do_columns(c, out);
-        parallel_.for_each(c.count(), [&](Index j) { multiply(d, out.column(j), product.column(j)); });
+        parallel_.for_each(c.count(), [&](Index j) {
+            double* const y = out.column(j);
+            if (scale != 1) {
+                std::transform(y, y + out.rows, y, [scale](double entry) { return scale * entry; });
+            }
+            multiply(d, y, product.column(j));
+        });
     }
 
     const Parallel& parallel_;

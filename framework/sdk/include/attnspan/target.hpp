@@ -48,8 +48,8 @@ public:
 
     /// The weights. `visible` has shape().queries ranges over shape().keys keys. All randomness comes from `random`:
     /// the same stream gives the same bytes.
-    /// @throws Error(plugin) when the answer has another shape, is not in order, or holds weights that are not finite
-    /// and > 0
+    /// @throws Error(plugin) when the answer has another shape or more entries than promised, is not in order, or holds
+    /// weights that are not finite and > 0
     [[nodiscard]] GeneratedTarget generate(const VisibleRanges& visible, const RandomStream& random) const {
         const TargetShape promised = shape();
         if (visible.queries() != promised.queries || visible.keys != promised.keys) {
@@ -66,6 +66,11 @@ public:
                                                std::to_string(a.cols) + " but the shape promised " +
                                                std::to_string(promised.queries) + " x " +
                                                std::to_string(promised.keys));
+        }
+        if (a.nonzeros() > promised.nonzeros) {
+            throw Error(ErrorKind::plugin, "target: " + std::to_string(a.nonzeros()) +
+                                               " entries, but the shape promised at most " +
+                                               std::to_string(promised.nonzeros));
         }
         for (Index i = 0; i < a.rows; ++i) {
             for (std::size_t t = 0; t < a.row_values(i).size(); ++t) {

@@ -115,19 +115,24 @@ struct Fixture {
     Problem problem = core::encode(identity(n), bidirectional(n, n), {.ratio = 0.5, .leakage = 0.3});
     core::PhiloxSource source;
 
+    [[nodiscard]] core::SearchProblem of(const Problem& what, const PreparedConstruction& construction,
+                                         std::uint64_t seed = 1) const {
+        return {.problem = what,
+                .construction = construction,
+                .backend = backend,
+                .criterion = limits,
+                .stream =
+                    [this, seed](Index sample, Index m) {
+                        return core::stream(source, seed, core::Purpose::embedding, 0,
+                                            static_cast<std::uint64_t>(sample), static_cast<std::uint64_t>(m));
+                    },
+                .progress = {}};
+    }
+
     core::SearchOutcome search(const SearchPlan& plan, const PreparedConstruction& construction,
                                std::uint64_t seed = 1) {
-        return core::search(plan, {.problem = problem,
-                                   .construction = construction,
-                                   .backend = backend,
-                                   .criterion = limits,
-                                   .stream =
-                                       [&, seed](Index sample, Index m) {
-                                           return core::stream(source, seed, core::Purpose::embedding, 0,
-                                                               static_cast<std::uint64_t>(sample),
-                                                               static_cast<std::uint64_t>(m));
-                                       },
-                                   .progress = {}});
+        const core::SearchProblem one = of(problem, construction, seed);
+        return std::move(core::search(plan, {&one, 1}).front());
     }
 
     /// Whether (m, sample) passes, from the whole embedding.
@@ -407,4 +412,80 @@ TEST_CASE("traits that cannot be, and a missing family, are refused") {
     refused({.default_stop = 4, .encoded_margin = std::nan("")}, "margin");
     refused({.default_stop = 4}, "no family");
     refused({.nested = true, .default_stop = 4}, "no family");
+}
+
+TEST_CASE("several problems are met at the least dimension at which each has a passing sample") {
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+        for (const bool nested : {true, false}) {
+            CAPTURE(seed);
+            CAPTURE(nested);
+            const Fixture f;
+            const Fixture smaller(25);
+            const GaussianConstruction construction(f.n, nested);
+            const GaussianConstruction other(smaller.n, nested);
+            const ThresholdConstruction late(smaller.n, 35);
+            const std::vector<core::SearchProblem> problems{f.of(f.problem, construction, seed),
+                                                            smaller.of(smaller.problem, other, seed + 50),
+                                                            smaller.of(smaller.problem, late)};
+            const SearchPlan plan = grid(5, 50, 5, 2);
+            const std::vector<core::SearchOutcome> got = core::search(plan, problems);
+            // Each on its own at every dimension, by a search that tries this one alone.
+            const auto passes = [&](const core::SearchProblem& problem, Index m) {
+                const core::SearchOutcome one = std::move(core::search(grid(m, m, 1, 2), {&problem, 1}).front());
+                return one.found.has_value();
+            };
+            std::optional<Index> expected;
+            std::vector<std::optional<Index>> alone(problems.size());
+            for (const Index m : dimensions(plan)) {
+                bool all = true;
+                for (std::size_t t = 0; t < problems.size(); ++t) {
+                    const bool one = passes(problems[t], m);
+                    all = all && one;
+                    alone[t] = one && !alone[t] ? std::optional(m) : alone[t];
+                }
+                expected = all && !expected ? std::optional(m) : expected;
+            }
+            for (std::size_t t = 0; t < problems.size(); ++t) {
+                CHECK(got[t].alone == alone[t]);
+                REQUIRE(got[t].found.has_value() == expected.has_value());
+                if (expected) {
+                    CHECK(got[t].found->query_dim == *expected);
+                    CHECK(core::passes(got[t].found->measures, problems[t].criterion));
+                } else {
+                    CHECK(got[t].best.has_value());
+                }
+                std::set<std::pair<Index, Index>> tried;
+                for (const core::Attempt& a : got[t].attempts) {
+                    CHECK(tried.insert({a.query_dim, a.sample}).second);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("a solution for a head that divides by sqrt(m) has the same logits behind that division") {
+    for (const bool nested : {true, false}) {
+        CAPTURE(nested);
+        const Fixture f;
+        const GaussianConstruction construction(f.n, nested);
+        core::SearchProblem plain = f.of(f.problem, construction);
+        core::SearchProblem divided = f.of(f.problem, construction);
+        divided.divided_by_sqrt_dim = true;
+        const SearchPlan plan = grid(5, 160, 5, 2);
+        const core::SearchOutcome expected = std::move(core::search(plan, {&plain, 1}).front());
+        const core::SearchOutcome got = std::move(core::search(plan, {&divided, 1}).front());
+        REQUIRE(expected.found);
+        REQUIRE(got.found);
+        const Index m = got.found->query_dim;
+        CHECK(m == expected.found->query_dim);
+        CHECK(got.found->logit_scale == doctest::Approx(1 / std::sqrt(static_cast<double>(m))));
+        const double factor = std::pow(static_cast<double>(m), 0.25);
+        for (Index i = 0; i < f.n; ++i) {
+            for (Index c = 0; c < m; ++c) {
+                REQUIRE(got.found->x1(i, c) == doctest::Approx(factor * expected.found->x1(i, c)));
+                REQUIRE(got.found->x2(i, c) == doctest::Approx(factor * expected.found->x2(i, c)));
+            }
+        }
+        CHECK(got.found->measures.log_leakage == doctest::Approx(expected.found->measures.log_leakage));
+    }
 }

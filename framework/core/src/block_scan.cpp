@@ -10,8 +10,6 @@
 namespace attnspan::core {
 namespace {
 
-constexpr Index tile_keys = 512;
-
 /// Adds what the softmax of the row does: P against A divided by its row sum.
 void add_softmax(std::span<const double> support, std::span<const double> log_weights, const RowState& state,
                  RowMeasures& out) {
@@ -32,23 +30,6 @@ void add_softmax(std::span<const double> support, std::span<const double> log_we
     }
     out.total_variation = difference / 2;
     out.support_mass = on_support / total;
-}
-
-/// The part of a row's support that lies in a tile: entries [first, last) of the row.
-struct SupportPiece {
-    std::size_t first;
-    std::size_t last;
-};
-
-SupportPiece support_in(std::span<const Index> support, KeyRange tile) {
-    const auto first = std::lower_bound(support.begin(), support.end(), tile.begin);
-    const auto last = std::lower_bound(first, support.end(), tile.end);
-    return {static_cast<std::size_t>(first - support.begin()), static_cast<std::size_t>(last - support.begin())};
-}
-
-KeyRange intersect(KeyRange a, KeyRange b) {
-    const Index begin = std::max(a.begin, b.begin);
-    return {begin, std::max(begin, std::min(a.end, b.end))};
 }
 
 }  // namespace
@@ -91,63 +72,14 @@ template <class T>
 void BlockScan<T>::measure(const Problem& problem, const Backend& backend, ConstMatrixView<double> x1,
                            ConstMatrixView<T> x2, T scale, std::span<const Index> queries, bool softmax,
                            std::span<RowMeasures> out) {
-    const Index m = x1.cols;
-    const auto count = static_cast<Index>(queries.size());
-    KeyRange keys{problem.keys(), 0};
-    Index entries = 0;
-    for (const Index i : queries) {
-        keys.begin = std::min(keys.begin, problem.visible[i].begin);
-        keys.end = std::max(keys.end, problem.visible[i].end);
-        entries += problem.log_weights.row_nonzeros(i);
-    }
-    // Aligned alike at every call: the last digits of a small product may depend on it.
-    if (queries_.rows() != m || queries_.cols() < count) {
-        queries_ = Matrix<T>(m, count);
-    }
-    if (tile_.cols() < count) {
-        tile_ = Matrix<T>(tile_keys, count);
-    }
-    support_.resize(static_cast<std::size_t>(entries));
     rows_.assign(queries.size(), {});
-    const MatrixView<T> gathered = queries_.view().columns(0, count);
-    // A cache line of each query at a time.
-    constexpr Index strip = 64 / sizeof(T);
-    for (Index c0 = 0; c0 < m; c0 += strip) {
-        const Index c1 = std::min(c0 + strip, m);
-        for (Index r = 0; r < count; ++r) {
-            const double* from = &x1(queries[static_cast<std::size_t>(r)], 0);
-            for (Index c = c0; c < c1; ++c) {
-                gathered(c, r) = static_cast<T>(from[c * x1.ld]);
-            }
-        }
-    }
-
-    for (Index k0 = keys.begin; k0 < keys.end; k0 += tile_keys) {
-        const KeyRange tile_range{k0, std::min(k0 + tile_keys, keys.end)};
-        const MatrixView<T> tile = tile_.view().block(0, tile_range.size(), 0, count);
-        backend.multiply(scale, Op::none, x2.row_block(tile_range.begin, tile_range.end), Op::none, gathered, T(0),
-                         tile);
-        double* support = support_.data();
-        for (Index r = 0; r < count; ++r) {
-            const Index i = queries[static_cast<std::size_t>(r)];
-            const KeyRange seen = intersect(problem.visible[i], tile_range);
-            const auto support_keys = problem.log_weights.row_columns(i);
-            const SupportPiece piece = support_in(support_keys, tile_range);
-            T* logits = tile.column(r);
-            for (std::size_t t = piece.first; t < piece.last; ++t) {
-                T& logit = logits[support_keys[t] - tile_range.begin];
-                support[t] = logit;
-                logit = -std::numeric_limits<T>::infinity();
-            }
-            rows_[static_cast<std::size_t>(r)].add(logits + (seen.begin - tile_range.begin), seen, softmax);
-            support += support_keys.size();
-        }
-    }
-
+    tiles_.visit(problem, backend, x1, x2, scale, queries, [&](Index r, const T* logits, KeyRange keys) {
+        rows_[static_cast<std::size_t>(r)].add(logits, keys, softmax);
+    });
     std::size_t begin = 0;
     for (std::size_t r = 0; r < queries.size(); ++r) {
         const auto weights = problem.log_weights.row_values(queries[r]);
-        const std::span<const double> support = std::span(support_).subspan(begin, weights.size());
+        const std::span<const double> support = tiles_.support().subspan(begin, weights.size());
         begin += weights.size();
         out[r] = rows_[r].limits(support, weights);
         if (softmax) {

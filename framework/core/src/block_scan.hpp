@@ -7,6 +7,7 @@
 #include "attnspan/construction.hpp"
 #include "attnspan/core/measures.hpp"
 #include "attnspan/matrix.hpp"
+#include "logit_tiles.hpp"
 
 namespace attnspan::core {
 
@@ -38,9 +39,7 @@ public:
     [[nodiscard]] const RowState& state(std::size_t row) const { return rows_[row]; }
 
 private:
-    Matrix<T> queries_;            // the block's rows of x1, m x block
-    Matrix<T> tile_;               // logits, keys x block: a query's logits lie side by side
-    std::vector<double> support_;  // logits at the block's support entries, row after row
+    LogitTiles<T> tiles_;
     std::vector<RowState> rows_;
 };
 

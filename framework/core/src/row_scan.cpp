@@ -94,16 +94,17 @@ struct Position {
 };
 
 struct SumExp {
-    [[gnu::always_inline]] static double run(const double* s, Index count, double shift) {
+    template <class T>
+    [[gnu::always_inline]] static double run(const T* s, Index count, double shift) {
         double sums[lanes] = {};
         Index i = 0;
         for (; i + lanes <= count; i += lanes) {
             for (Index l = 0; l < lanes; ++l) {
-                sums[l] += exp_nonpositive(s[i + l] - shift);
+                sums[l] += exp_nonpositive(static_cast<double>(s[i + l]) - shift);
             }
         }
         for (Index l = 0; i < count; ++i, ++l) {
-            sums[l] += exp_nonpositive(s[i] - shift);
+            sums[l] += exp_nonpositive(static_cast<double>(s[i]) - shift);
         }
         double out = 0;
         for (const double part : sums) {
@@ -138,6 +139,10 @@ Index position_of(const float* s, Index count, float value) {
 }
 
 double sum_exp(const double* s, Index count, double shift) {
+    return run_on_this_processor<SumExp>(s, count, shift);
+}
+
+double sum_exp(const float* s, Index count, double shift) {
     return run_on_this_processor<SumExp>(s, count, shift);
 }
 

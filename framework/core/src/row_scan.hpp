@@ -15,6 +15,7 @@ namespace attnspan::core {
 /// Sum of exp(s[i] - shift), each shift >= s[i]; minus infinity counts as 0. Relative error below 1e-14; the order of
 /// summation does not depend on the processor.
 [[nodiscard]] double sum_exp(const double* s, Index count, double shift);
+[[nodiscard]] double sum_exp(const float* s, Index count, double shift);
 
 /// squares[i] += x[i] * x[i].
 void add_squares(const double* x, Index count, double* squares);

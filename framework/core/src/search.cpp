@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/math/distributions/binomial.hpp>
 #include <limits>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -14,8 +15,8 @@
 namespace attnspan::core {
 namespace {
 
-/// Walks through samples one after the other; each only looks below the best dimension found so far, so that the answer
-/// is the least m and, at that m, the least sample.
+/// The search for one problem. Walks through samples one after the other; each only looks below the best dimension
+/// found so far, so that the answer is the least m and, at that m, the least sample.
 class Searcher {
 public:
     Searcher(const SearchPlan& plan, const SearchProblem& what)
@@ -24,46 +25,47 @@ public:
           verifier_(what.problem, what.backend, what.criterion),
           nested_(what.construction.traits().nested && !plan.resample) {}
 
-    SearchOutcome run() {
-        std::unique_ptr<Walk> winner;
-        std::pair<Index, Index> won;  // dimension, sample
+    /// The least position of the plan, from `first` on, at which a sample passes; plan.count() when none does.
+    Index least_from(Index first) {
+        winner_.reset();
         Index limit = plan_.count();
         Index passed = 0;
-        for (Index sample = 0; sample < plan_.samples && limit > 0; ++sample) {
+        const bool fixed = plan_.method == SearchMethod::fixed;
+        for (Index sample = 0; sample < plan_.samples && first < limit; ++sample) {
             auto walk = make_walk(sample);
-            const Index least = least_passing(*walk, limit, sample);
+            const Index least = least_passing(*walk, first, limit, sample);
             out_.embedding_seconds += walk->embedding_seconds();
             if (least == limit) {
                 continue;
             }
             ++passed;
-            if (plan_.method != SearchMethod::fixed) {
+            if (!fixed) {
                 limit = least;
             }
-            if (!winner || plan_.method != SearchMethod::fixed) {
-                winner = std::move(walk);
-                won = {plan_.dimension(least), sample};
+            if (!winner_ || !fixed) {
+                winner_ = std::move(walk);
+                won_ = {.position = least, .sample = sample};
             }
         }
-        if (plan_.method == SearchMethod::fixed) {
+        if (fixed) {
             out_.pass_count = pass_count(passed, plan_.samples);
         }
-        std::sort(out_.attempts.begin(), out_.attempts.end(), [](const Attempt& a, const Attempt& b) {
-            return std::pair(a.query_dim, a.sample) < std::pair(b.query_dim, b.sample);
-        });
-        if (winner) {
-            out_.found = winner->solution(won.first);
-            if (!out_.found || verifier_.judge(out_.found->measures)) {
-                throw Error(
-                    ErrorKind::plugin,
-                    fmt::format("construction: the embedding at m = {}, sample {} passed and then did not; equal "
-                                "samples must give equal bytes",
-                                won.first, won.second));
-            }
-        } else {
-            out_.best = best_attempt();
+        const Index answer = winner_ ? won_.position : plan_.count();
+        if (!out_.alone && winner_) {
+            out_.alone = plan_.dimension(answer);
         }
-        return std::move(out_);
+        return answer;
+    }
+
+    /// After least_from found one at which all problems pass.
+    SearchOutcome succeed() {
+        out_.found = won_solution();
+        return finish();
+    }
+    /// After some problem has none. What passes here, at a dimension where another does not, is the best there is.
+    SearchOutcome fail() {
+        out_.best = winner_ ? won_solution() : best_attempt();
+        return finish();
     }
 
 private:
@@ -71,21 +73,45 @@ private:
         return nested_ ? nested_walk(what_, verifier_, sample) : fresh_walk(what_, verifier_, sample, plan_.resample);
     }
 
+    SearchOutcome finish() {
+        std::sort(out_.attempts.begin(), out_.attempts.end(), [](const Attempt& a, const Attempt& b) {
+            return std::pair(a.query_dim, a.sample) < std::pair(b.query_dim, b.sample);
+        });
+        return std::move(out_);
+    }
+
+    Solution won_solution() {
+        const Index query_dim = plan_.dimension(won_.position);
+        std::optional<Solution> won = winner_->solution(query_dim);
+        if (!won || verifier_.judge(won->measures)) {
+            throw Error(ErrorKind::plugin,
+                        fmt::format("construction: the embedding at m = {}, sample {} passed and then did not; equal "
+                                    "samples must give equal bytes",
+                                    query_dim, won_.sample));
+        }
+        return std::move(*won);
+    }
+
     bool passes(Walk& walk, Index position, Index sample) {
+        const Index query_dim = plan_.dimension(position);
+        const auto [known, is_new] = tested_.try_emplace({query_dim, sample}, false);
+        if (!is_new) {
+            return known->second;
+        }
         if (what_.progress) {
             const double within = static_cast<double>(position) / static_cast<double>(plan_.count());
-            what_.progress({.query_dim = plan_.dimension(position),
+            what_.progress({.query_dim = query_dim,
                             .sample = sample,
                             .done = (static_cast<double>(sample) + within) / static_cast<double>(plan_.samples)});
         }
-        out_.attempts.push_back(walk.test(plan_.dimension(position)));
-        return out_.attempts.back().passed();
+        out_.attempts.push_back(walk.test(query_dim));
+        return known->second = out_.attempts.back().passed();
     }
 
-    /// The least position below `limit` whose dimension passes, or `limit`.
-    Index least_passing(Walk& walk, Index limit, Index sample) {
+    /// The least position in [first, limit) whose dimension passes, or `limit`.
+    Index least_passing(Walk& walk, Index first, Index limit, Index sample) {
         if (plan_.method != SearchMethod::bisect) {
-            Index position = 0;
+            Index position = first;
             while (position < limit && !passes(walk, position, sample)) {
                 ++position;
             }
@@ -93,7 +119,7 @@ private:
         }
         // Bracket by growing strides, then halve: everything below `low` counts as failing, `high` passes or is the
         // limit.
-        Index low = 0;
+        Index low = first;
         Index high = limit;
         for (Index stride = 1; low < limit; stride *= 2) {
             const Index next = std::min(low + stride, limit) - 1;
@@ -157,6 +183,12 @@ private:
     const SearchProblem& what_;
     Verifier verifier_;
     bool nested_;
+    struct {
+        Index position = 0;
+        Index sample = 0;
+    } won_;
+    std::map<std::pair<Index, Index>, bool> tested_;  ///< (dimension, sample): passed
+    std::unique_ptr<Walk> winner_;                    ///< of what least_from found last
     SearchOutcome out_;
 };
 
@@ -191,11 +223,31 @@ std::optional<PlanProblem> problem_of(const SearchPlan& plan, const Construction
     return std::nullopt;
 }
 
-SearchOutcome search(const SearchPlan& plan, const SearchProblem& what) {
-    if (const auto problem = problem_of(plan, what.construction.traits())) {
-        throw Error(ErrorKind::config, fmt::format("search.{}: {}", problem->key, problem->reason));
+std::vector<SearchOutcome> search(const SearchPlan& plan, std::span<const SearchProblem> problems) {
+    std::vector<std::unique_ptr<Searcher>> searchers;
+    std::vector<Index> positions;
+    for (const SearchProblem& what : problems) {
+        if (const auto problem = problem_of(plan, what.construction.traits())) {
+            throw Error(ErrorKind::config, fmt::format("search.{}: {}", problem->key, problem->reason));
+        }
+        searchers.push_back(std::make_unique<Searcher>(plan, what));
+        positions.push_back(searchers.back()->least_from(0));
     }
-    return Searcher(plan, what).run();
+    // What passes at some m need not pass at a larger one: whoever is behind looks again from where the last one is.
+    Index last = positions.empty() ? 0 : *std::max_element(positions.begin(), positions.end());
+    for (std::size_t t = 0; t < searchers.size() && last < plan.count();) {
+        if (positions[t] < last) {
+            positions[t] = searchers[t]->least_from(last);
+        }
+        const bool moved = positions[t] > last;
+        last = positions[t];
+        t = moved ? 0 : t + 1;
+    }
+    std::vector<SearchOutcome> out;
+    for (const auto& searcher : searchers) {
+        out.push_back(last < plan.count() ? searcher->succeed() : searcher->fail());
+    }
+    return out;
 }
 
 PassCount pass_count(Index passed, Index samples, double confidence) {

@@ -7,21 +7,32 @@
 
 #include "attnspan/memory.hpp"
 #include "parallel.hpp"
+#include "single_precision.hpp"
 
 namespace attnspan::core {
 namespace {
 
+/// What each of X1 and X2 is multiplied by for the head they are meant for, and how that head scales their logits.
+struct Fold {
+    Fold(const SearchProblem& what, Index query_dim)
+        : side(what.divided_by_sqrt_dim ? std::sqrt(std::sqrt(static_cast<double>(query_dim))) : 1),
+          scale(what.divided_by_sqrt_dim ? 1 / std::sqrt(static_cast<double>(query_dim)) : 1) {}
+    double side;
+    double scale;
+};
+
 Solution measured(const Verifier& verifier, Index query_dim, Index sample, Matrix<double> x1, Matrix<double> x2,
-                  const EmbeddingFamily& family) {
+                  double logit_scale, const EmbeddingFamily& family) {
     Solution out{.query_dim = query_dim,
                  .sample = sample,
                  .x1 = std::move(x1),
                  .x2 = std::move(x2),
+                 .logit_scale = logit_scale,
                  .measures = {},
                  .rows = {},
                  .facts = family.facts(query_dim)};
-    out.measures =
-        verifier.measure({.x1 = std::as_const(out.x1).view(), .x2 = std::as_const(out.x2).view()}, &out.rows);
+    out.measures = verifier.measure(
+        {.x1 = std::as_const(out.x1).view(), .x2 = std::as_const(out.x2).view(), .scale = logit_scale}, &out.rows);
     return out;
 }
 
@@ -32,13 +43,6 @@ void require_finite(const RowNorms& norms, Index query_dim, Index sample) {
                                            std::to_string(sample) +
                                            " holds an entry that is not finite, or too large to square");
     }
-}
-
-void round_to_single(ConstMatrixView<double> from, MatrixView<float> to) {
-    for_each_index(from.cols, [&](Index j) {
-        std::transform(from.column(j), from.column(j) + from.rows, to.column(j),
-                       [](double x) { return static_cast<float>(x); });
-    });
 }
 
 /// Refuses `count` further columns of X1 (queries rows) and X2 (keys rows, also in single precision) that do not fit.
@@ -192,7 +196,8 @@ public:
 
 private:
     Solution scaled_solution(Index query_dim) {
-        const double side = family_->side_scale(query_dim);
+        const Fold fold(what_, query_dim);
+        const double side = family_->side_scale(query_dim) * fold.side;
         const auto scaled = [&](MatrixView<double> from) {
             Matrix<double> to(from.rows, from.cols);
             for_each_index(from.cols, [&](Index j) {
@@ -202,7 +207,7 @@ private:
             return to;
         };
         return measured(verifier_, query_dim, sample_, scaled(x1_.view().columns(0, query_dim)),
-                        scaled(x2_.view().columns(0, query_dim)), *family_);
+                        scaled(x2_.view().columns(0, query_dim)), fold.scale, *family_);
     }
 
     void grow_to(Index query_dim) {
@@ -247,7 +252,10 @@ public:
         Attempt attempt{.query_dim = query_dim, .sample = sample_, .refuted_by = std::nullopt, .infeasible = {}};
         attempt.infeasible = embed(query_dim);
         if (attempt.infeasible.empty()) {
-            const Logits logits{.x1 = x1_.view(), .x2 = x2_.view(), .scale = 1, .x2_single = x2_single_.view()};
+            const Logits logits{.x1 = x1_.view(),
+                                .x2 = x2_.view(),
+                                .scale = Fold(what_, query_dim).scale,
+                                .x2_single = x2_single_.view()};
             const RowNorms norms(logits);
             require_finite(norms, query_dim, sample_);
             // Few rows refute most dimensions.
@@ -272,7 +280,8 @@ public:
         embedded_ = 0;  // the matrices move out
         Matrix<double> x1 = std::exchange(x1_, Matrix<double>(x1_.rows(), 0));
         Matrix<double> x2 = std::exchange(x2_, Matrix<double>(x2_.rows(), 0));
-        return measured(verifier_, query_dim, sample_, std::move(x1), std::move(x2), *family_);
+        return measured(verifier_, query_dim, sample_, std::move(x1), std::move(x2), Fold(what_, query_dim).scale,
+                        *family_);
     }
 
 private:
@@ -295,6 +304,14 @@ private:
         EmbedOutcome outcome = embedding([&] { return family_->embed(x1_.view(), x2_.view()); });
         if (!outcome.feasible) {
             return outcome.reason.empty() ? "the construction gives no reason" : std::move(outcome.reason);
+        }
+        if (const Fold fold(what_, query_dim); fold.side != 1) {
+            for (const MatrixView<double> x : {x1_.view(), x2_.view()}) {
+                for_each_index(x.cols, [&](Index j) {
+                    std::transform(x.column(j), x.column(j) + x.rows, x.column(j),
+                                   [&](double entry) { return fold.side * entry; });
+                });
+            }
         }
         embedded_ = query_dim;
         return {};

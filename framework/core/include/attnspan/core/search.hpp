@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,8 +42,9 @@ struct Attempt {
 struct Solution {
     Index query_dim = 0;
     Index sample = 0;
-    Matrix<double> x1;  ///< queries x m, scaled: the logits are x1 x2^T
-    Matrix<double> x2;  ///< keys x m
+    Matrix<double> x1;       ///< queries x m, scaled: the logits are logit_scale x1 x2^T
+    Matrix<double> x2;       ///< keys x m
+    double logit_scale = 1;  ///< 1/sqrt(m) for a head that divides by it, else 1
     Measures measures;
     std::vector<RowMeasures> rows;  ///< one per query
     Facts facts;                    ///< what the construction adds
@@ -57,9 +59,11 @@ struct PassCount {
     double upper = 1;
 };
 
+/// What a search found for one problem.
 struct SearchOutcome {
-    std::optional<Solution> found;        ///< least m at which a sample passes, and the least such sample
+    std::optional<Solution> found;        ///< at the least m at which every problem passes: the least passing sample
     std::optional<Solution> best;         ///< nothing found: the attempt with the least excess, if any was feasible
+    std::optional<Index> alone;           ///< the least m at which this problem passes, whatever the others do
     std::vector<Attempt> attempts;        ///< ordered by dimension, then sample
     std::optional<PassCount> pass_count;  ///< fixed only
     double embedding_seconds = 0;         ///< of the search's time, what the construction took to make X1 and X2
@@ -72,7 +76,7 @@ struct SearchProgress {
     double done = 0;  ///< rough fraction of the work, in [0, 1]
 };
 
-/// What a search works on. All by reference, alive during the search.
+/// One problem that a search works on. All by reference, alive during the search.
 struct SearchProblem {
     const Problem& problem;
     const PreparedConstruction& construction;
@@ -81,6 +85,9 @@ struct SearchProblem {
     /// The stream of a sample; `query_dim` is 0 when one draw serves every dimension.
     std::function<RandomStream(Index sample, Index query_dim)> stream;
     std::function<void(const SearchProgress&)> progress;  ///< may be empty
+    /// Solutions are for a head that divides its logits by sqrt(m): X1 and X2 hold m^(1/4) times what they would, and
+    /// are judged so.
+    bool divided_by_sqrt_dim = false;
 };
 
 /// Why a construction with these traits cannot follow a plan.
@@ -90,11 +97,12 @@ struct PlanProblem {
 };
 [[nodiscard]] std::optional<PlanProblem> problem_of(const SearchPlan& plan, const ConstructionTraits& traits);
 
-/// Finds the least dimension of the plan at which one of the samples passes. Samples of a nested construction are grown
-/// column by column, so that an ascending walk costs little more than one embedding at its end; with `resample` (or a
-/// construction that is not nested) each (m, sample) is embedded anew.
-/// @throws Error(config) for a plan the construction does not allow, Error(resource) when an embedding does not fit
-[[nodiscard]] SearchOutcome search(const SearchPlan& plan, const SearchProblem& what);
+/// Finds the least dimension of the plan at which every problem has a sample that passes; each problem chooses its own.
+/// Samples of a nested construction are grown column by column, so that an ascending walk costs little more than one
+/// embedding at its end; with `resample` (or a construction that is not nested) each (m, sample) is embedded anew.
+/// @return one outcome per problem, in their order
+/// @throws Error(config) for a plan a construction does not allow, Error(resource) when an embedding does not fit
+[[nodiscard]] std::vector<SearchOutcome> search(const SearchPlan& plan, std::span<const SearchProblem> problems);
 
 /// Two-sided Clopper-Pearson interval for `passed` of `samples`, samples >= 1.
 [[nodiscard]] PassCount pass_count(Index passed, Index samples, double confidence = 0.95);

@@ -32,6 +32,7 @@ void add_thread_option(CommandLine& line) {
 void add_target_options(CommandLine& line) {
     line.options().add_options()("mode", po::value<std::string>()->value_name("NAME"),
                                  "which keys a query sees: bidirectional, causal, or another mode plugin")(
+        "name", po::value<std::string>()->value_name("NAME"), "which target of a configuration that has several")(
         "slice", po::value<Index>()->value_name("H"), "which matrix of a stack (heads x queries x keys)");
     add_config_options(line);
 }
@@ -86,10 +87,12 @@ NamedTarget load_named_target(const CommandLine& line, const std::string& argume
     for (const std::string& assignment : line.all("set")) {
         document.set(assignment);
     }
-    const runtime::TargetConfig config = runtime::resolve_target(document, registry);
+    const runtime::TargetConfig config =
+        runtime::resolve_target(document, line.optional<std::string>("name"), registry);
     const auto seed = static_cast<std::uint64_t>(config.run.parameters.integer("seed"));
     return {.loaded = runtime::load_target(config.target, config.mode, seed),
-            .plugin = config.target.library->info().name};
+            .name = config.target.name,
+            .plugin = config.target.table.library->info().name};
 }
 
 }  // namespace attnspan::cli

@@ -13,7 +13,7 @@ namespace attnspan::cli {
 void add_plugin_options(CommandLine& line);  ///< --plugin-path
 void add_config_options(CommandLine& line);  ///< --set and --plugin-path
 void add_thread_option(CommandLine& line);   ///< --threads
-void add_target_options(CommandLine& line);  ///< --mode, --slice, and add_config_options
+void add_target_options(CommandLine& line);  ///< --mode, --name, --slice, and add_config_options
 
 /// The plugins: of --plugin-path, of ATTNSPAN_PLUGIN_PATH, and the built-in ones.
 [[nodiscard]] runtime::Registry open_registry(const CommandLine& line);
@@ -27,6 +27,7 @@ void add_target_options(CommandLine& line);  ///< --mode, --slice, and add_confi
 /// A target named on the command line: a configuration (.toml) or a data file, with --mode, --slice and --set.
 struct NamedTarget {
     runtime::LoadedTarget loaded;
+    std::string name;
     std::string plugin;  ///< that made it
 };
 [[nodiscard]] NamedTarget load_named_target(const CommandLine& line, const std::string& argument,

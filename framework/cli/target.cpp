@@ -89,7 +89,7 @@ int target_command(const std::vector<std::string>& words) {
         write_target(*file, weights);
     }
     if (line.has("json")) {
-        std::cout << experiment::text_of(experiment::target_json(named.plugin, summary, facts)) << '\n';
+        std::cout << experiment::text_of(experiment::target_json(named.name, named.plugin, summary, facts)) << '\n';
     } else {
         print_target(std::cout, summary);
         print_facts(std::cout, facts);

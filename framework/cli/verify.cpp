@@ -185,7 +185,7 @@ int verify_command(const std::vector<std::string>& words) {
     }
     const core::TargetSummary summary = core::describe(weights);
     if (line.has("json")) {
-        nlohmann::ordered_json out = experiment::target_json(named.plugin, summary, facts);
+        nlohmann::ordered_json out = experiment::target_json(named.name, named.plugin, summary, facts);
         out["query_dim"] = embedding.q.cols();
         out["measures"] = experiment::measures_json(measures);
         out["passed"] = judged ? nlohmann::ordered_json(passed) : nlohmann::ordered_json();

@@ -213,7 +213,7 @@ class OutputThatCannotBeWritten(InFolder):
         os.close(there)
         with open(here, "wb") as pipe:
             self.assert_refused(run(["run", "run.toml", "--out", "r"], self.folder, stdout=pipe), 5, "standard output")
-        self.assertEqual({"result.json", "config.toml", "X.npy", "W_Q.npy", "W_K.npy"},
+        self.assertEqual({"result.json", "config.toml", "X.npy", "W_Q.npy", "W_K.npy", "attention.png"},
                          set(os.listdir(self.folder / "r")))
 
     def limit_file_size(self):
@@ -293,14 +293,14 @@ class SuddenEnd(InFolder):
         child.wait()
         if (self.folder / "r").exists():  # it was faster than the kill
             numpy.load(self.folder / "r" / "X.npy")
-            self.assertEqual(5, len(os.listdir(self.folder / "r")))
+            self.assertEqual(6, len(os.listdir(self.folder / "r")))
         else:
             self.assertEqual([], [name for name in os.listdir(self.folder) if name[0] != "." and name != "run.toml"])
 
     def test_what_a_killed_run_left_does_not_disturb_the_next(self):
         self.write({"run.toml": TARGET, ".attnspan-1-0.tmp/X.npy": "half"})
         self.assertEqual(0, run(["run", "run.toml", "--out", "r"], self.folder).code)
-        self.assertEqual(5, len(os.listdir(self.folder / "r")))
+        self.assertEqual(6, len(os.listdir(self.folder / "r")))
 
 
 if __name__ == "__main__":

@@ -54,8 +54,7 @@ Json attempt_json(const core::Attempt& attempt) {
     return out;
 }
 
-Json search_json(const runtime::PipelineResult& result) {
-    const core::SearchPlan& plan = result.plan;
+Json plan_json(const core::SearchPlan& plan) {
     Json out;
     switch (plan.method) {
         case core::SearchMethod::fixed:
@@ -71,19 +70,38 @@ Json search_json(const runtime::PipelineResult& result) {
     }
     out["samples"] = plan.samples;
     out["resample"] = plan.resample;
-    if (const auto& count = result.search.pass_count) {
+    return out;
+}
+
+/// Adds what the search did for one target.
+void put_outcome(Json& out, const core::SearchOutcome& search) {
+    if (const auto& count = search.pass_count) {
         out["passed_samples"] = {
             {"passed", count->passed}, {"samples", count->samples}, {"interval_95", {count->lower, count->upper}}};
     }
-    if (const auto& best = result.search.best) {
+    if (const auto& best = search.best) {
         out["best_attempt"] = {{"query_dim", best->query_dim},
                                {"hidden_dim", 2 * best->query_dim},
                                {"sample", best->sample},
                                {"measures", measures_json(best->measures, best->facts)}};
     }
     out["attempts"] = Json::array();
-    for (const core::Attempt& attempt : result.search.attempts) {
+    for (const core::Attempt& attempt : search.attempts) {
         out["attempts"].push_back(attempt_json(attempt));
+    }
+}
+
+Json search_json(const runtime::PipelineResult& result) {
+    Json out = plan_json(result.plan);
+    if (result.targets.size() == 1) {
+        put_outcome(out, result.targets.front().search);
+        return out;
+    }
+    out["targets"] = Json::array();
+    for (const runtime::TargetResult& target : result.targets) {
+        Json one{{"name", target.name}};
+        put_outcome(one, target.search);
+        out["targets"].push_back(std::move(one));
     }
     return out;
 }
@@ -119,8 +137,10 @@ std::string condition_name(core::Condition condition) {
     return {};
 }
 
-Json target_json(const std::string& name, const core::TargetSummary& target, const Facts& facts) {
+Json target_json(const std::string& name, const std::string& plugin, const core::TargetSummary& target,
+                 const Facts& facts) {
     Json out{{"name", name},
+             {"plugin", plugin},
              {"rows", target.rows},
              {"cols", target.cols},
              {"nonzeros", target.nonzeros},
@@ -156,24 +176,32 @@ Json measures_json(const core::Measures& m, const Facts& facts) {
 }
 
 Json result_json(const runtime::PipelineConfig& config, const runtime::PipelineResult& result) {
-    const auto& found = result.search.found;
-    Json target = target_json(config.target.library->info().name, result.target, result.target_facts);
-    if (found) {
-        target["measures"] = measures_json(found->measures, found->facts);
+    Json targets = Json::array();
+    for (const runtime::TargetResult& target : result.targets) {
+        Json one = target_json(target.name, target.plugin, target.summary, target.facts);
+        one["query_dim_alone"] = or_null(target.search.alone);
+        if (const auto& found = target.search.found) {
+            one["sample"] = found->sample;
+            one["measures"] = measures_json(found->measures, found->facts);
+        }
+        targets.push_back(std::move(one));
     }
     Json seconds;
     for (const auto& [stage, time] : result.seconds) {
         seconds[stage] = time;
     }
+    // One sample made the X of a single target; several choose their own.
+    const auto& first = result.targets.front().search.found;
+    const bool one_sample = first && result.targets.size() == 1;
     return {{"schema", "attnspan.result/1"},
             {"name", config.name()},
-            {"passed", found.has_value()},
-            {"query_dim", found ? Json(found->query_dim) : Json()},
-            {"hidden_dim", found ? Json(2 * found->query_dim) : Json()},
-            {"sample", found ? Json(found->sample) : Json()},
+            {"passed", result.query_dim.has_value()},
+            {"query_dim", or_null(result.query_dim)},
+            {"hidden_dim", result.query_dim ? Json(2 * *result.query_dim) : Json()},
+            {"sample", one_sample ? Json(first->sample) : Json()},
             {"bound", bound_json(result.bound)},
-            {"trivial_query_dim", result.traits.trivial_query_dim},
-            {"targets", Json::array({std::move(target)})},
+            {"trivial_query_dim", result.trivial_query_dim},
+            {"targets", std::move(targets)},
             {"search", search_json(result)},
             {"seconds", std::move(seconds)},
             {"config", runtime::to_json(config)},

@@ -29,12 +29,10 @@ void require_row_table_place(const std::filesystem::path& path, const std::files
     require_known_ending(path);
     const fs::path folder = fs::absolute(path).lexically_normal().parent_path();
     if (!run_directory.empty() && folder == fs::absolute(run_directory).lexically_normal()) {
-        for (const char* taken : {"X.npy", "W_Q.npy", "W_K.npy"}) {
-            if (path.filename() == taken) {
-                throw Error(
-                    ErrorKind::usage,
-                    fmt::format("--rows {}: the run writes a file of that name; choose another", path.string()));
-            }
+        const std::string name = path.filename().string();
+        if (name == "X.npy" || name == "W_Q.npy" || name == "W_K.npy" || name.starts_with("X-")) {
+            throw Error(ErrorKind::usage,
+                        fmt::format("--rows {}: the run writes a file of that name; choose another", path.string()));
         }
         return;
     }

@@ -8,11 +8,15 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <system_error>
+#include <utility>
 
 #include "attnspan/error.hpp"
+#include "attnspan/experiment/heat_map.hpp"
 #include "attnspan/experiment/result_json.hpp"
 #include "attnspan/io/atomic.hpp"
+#include "attnspan/io/digest.hpp"
 #include "attnspan/io/npy.hpp"
+#include "attnspan/io/png.hpp"
 
 namespace attnspan::experiment {
 namespace fs = std::filesystem;
@@ -34,6 +38,65 @@ Matrix<double> selection(Index m, Index first) {
     }
     return w;
 }
+
+/// The files of a run as they are written, and what result.json says of them.
+class RunFiles {
+public:
+    RunFiles(fs::path directory, nlohmann::ordered_json& document)
+        : directory_(std::move(directory)), document_(document) {}
+
+    /// W_Q and W_K of section 3.4, which depend on nothing but m.
+    void add_weights(Index query_dim) {
+        for (const auto& [name, first] : {std::pair("W_Q", Index{0}), std::pair("W_K", query_dim)}) {
+            const std::string file = std::string(name) + ".npy";
+            write_array(file, selection(query_dim, first));
+            weights_[name] = {{"file", file}, {"sha256", io::sha256_of_file(directory_ / file)}};
+        }
+        document_["weights"] = weights_;
+    }
+    /// X of a target, and the weights that it goes with.
+    void add_input(std::size_t target, const std::string& file, const core::Solution& found) {
+        write_array(file, side_by_side(found.x1, found.x2));
+        nlohmann::ordered_json& entry = document_["targets"][target];
+        entry["logit_scale"] = found.logit_scale;
+        entry["files"]["X"] = file;
+        entry["weights_sha256"] = {{"W_Q", weights_["W_Q"]["sha256"]}, {"W_K", weights_["W_K"]["sha256"]}};
+    }
+    void add_heat_maps(std::size_t target, const std::string& file, const core::AttentionMaps& maps,
+                       const runtime::ExportPlan& plan) {
+        const HeatScale scale(maps, plan.heat_maps);
+        io::write_png(directory_ / file, heat_maps_image(maps, scale, plan.heat_map_pixels),
+                      {{"Title", "attention: A, P, P - A"},
+                       {"Description", fmt::format("target A with rows divided by their sums, attention P, and P - A; "
+                                                   "{} queries x {} keys; colours {}; grey: invisible",
+                                                   maps.queries, maps.keys, scale.description())},
+                       {"Software", "attnspan"}});
+        names_.push_back(file);
+        document_["targets"][target]["files"]["heat_maps"] = file;
+    }
+    /// result.json, which is complete now, and config.toml.
+    void add_texts(const std::string& config) {
+        const auto write = [&](const std::string& file, const std::string& text) {
+            io::write_file_atomically(directory_ / file, [&](std::ostream& out) { out << text; });
+        };
+        write("config.toml", "# Reproduces this run: attnspan run config.toml\n\n" + config);
+        write("result.json", text_of(document_) + '\n');
+        names_.insert(names_.begin(), {"result.json", "config.toml"});
+    }
+
+    [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+
+private:
+    void write_array(const std::string& file, const Matrix<double>& matrix) {
+        io::write_npy(directory_ / file, matrix.view());
+        names_.push_back(file);
+    }
+
+    fs::path directory_;
+    nlohmann::ordered_json& document_;
+    nlohmann::ordered_json weights_;
+    std::vector<std::string> names_;
+};
 
 }  // namespace
 
@@ -91,27 +154,32 @@ fs::path choose_run_directory(const std::optional<fs::path>& out, const std::str
     return path;
 }
 
+std::string array_name(const runtime::PipelineResult& result, const runtime::TargetResult& target,
+                       const std::string& stem, const std::string& ending) {
+    return stem + (result.targets.size() > 1 ? '-' + target.name : std::string()) + ending;
+}
+
 std::vector<std::string> write_run_directory(const fs::path& directory, bool force,
                                              const runtime::PipelineConfig& config,
-                                             const runtime::PipelineResult& result,
-                                             const nlohmann::ordered_json& document) {
+                                             const runtime::PipelineResult& result, nlohmann::ordered_json& document) {
     io::StagedDirectory stage(directory, force);
-    std::vector<std::string> files{"result.json", "config.toml"};
-    io::write_file_atomically(stage.path() / files[0], [&](std::ostream& out) { out << text_of(document) << '\n'; });
-    io::write_file_atomically(stage.path() / files[1], [&](std::ostream& out) {
-        out << "# Reproduces this run: attnspan run config.toml\n\n" << runtime::to_toml(config);
-    });
-    if (const auto& found = result.search.found) {
-        const auto write = [&](const std::string& name, const Matrix<double>& matrix) {
-            io::write_npy(stage.path() / name, matrix.view());
-            files.push_back(name);
-        };
-        write("X.npy", side_by_side(found->x1, found->x2));
-        write("W_Q.npy", selection(found->query_dim, 0));
-        write("W_K.npy", selection(found->query_dim, found->query_dim));
+    RunFiles files(stage.path(), document);
+    if (result.query_dim) {
+        files.add_weights(*result.query_dim);
     }
+    const runtime::ExportPlan plan = config.export_plan();
+    for (std::size_t t = 0; t < result.targets.size(); ++t) {
+        const runtime::TargetResult& target = result.targets[t];
+        if (const auto& found = target.search.found) {
+            files.add_input(t, array_name(result, target, "X", ".npy"), *found);
+        }
+        if (target.maps && plan.heat_maps != runtime::HeatMaps::none) {
+            files.add_heat_maps(t, array_name(result, target, "attention", ".png"), *target.maps, plan);
+        }
+    }
+    files.add_texts(runtime::to_toml(config));
     stage.commit();
-    return files;
+    return files.names();
 }
 
 }  // namespace attnspan::experiment

@@ -1,4 +1,6 @@
 #include "attnspan/runtime/config.hpp"
+#include "attnspan/runtime/nearest.hpp"
+#include "attnspan/runtime/parameter_specs.hpp"
 #include "attnspan/runtime/print.hpp"
 
 #include <fmt/format.h>
@@ -7,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <string>
 
 namespace attnspan::runtime {
@@ -38,8 +41,8 @@ Section section(const ConfigTable& parent, const std::string& name, const Locati
 }
 
 const std::vector<std::string>& top_level() {
-    static const std::vector<std::string> names{"run",          "target",  "mode",  "criterion",
-                                                "construction", "backend", "search"};
+    static const std::vector<std::string> names{"run",          "target",  "mode",   "criterion",
+                                                "construction", "backend", "search", "export"};
     return names;
 }
 
@@ -63,23 +66,113 @@ ResolvedTable plugin_table(const ConfigDocument& document, const std::string& na
     return resolve_plugin_table(s.table, name, s.where, name, default_plugin, registry);
 }
 
+bool names_a_file(const std::string& name) {
+    return !name.empty() && name.front() != '.' && name.front() != '-' && name.size() <= 200 &&
+           std::all_of(name.begin(), name.end(), [](char c) {
+               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+                      c == '_' || c == '.';
+           });
+}
+
+/// Why a name that does not serve is refused.
+std::string unusable_name(const std::string& name) {
+    return fmt::format(
+        "{} cannot name a file or folder; use at most 200 letters, digits, '-', '_' and '.', and "
+        "begin with neither '.' nor '-'",
+        quoted(name));
+}
+
 ResolvedTable run_table(const ConfigDocument& document) {
     const std::string stem = std::filesystem::path(document.source()).stem().string();
-    const auto usable = [](const std::string& name) {
-        return !name.empty() && name.front() != '.' && name.front() != '-' && name.size() <= 200 &&
-               std::all_of(name.begin(), name.end(), [](char c) {
-                   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-                          c == '_' || c == '.';
-               });
-    };
-    ResolvedTable run = host_table(document, "run", run_specs(usable(stem) ? stem : "run"));
-    if (!usable(run.parameters.text("name"))) {
-        run.parameters.fail(
-            "name", fmt::format("{} cannot name a folder; use at most 200 letters, digits, '-', '_' and '.', and "
-                                "begin with neither '.' nor '-'",
-                                printed(run.parameters.entries().at("name").value)));
+    ResolvedTable run = host_table(document, "run", run_specs(names_a_file(stem) ? stem : "run"));
+    if (const std::string name = run.parameters.text("name"); !names_a_file(name)) {
+        run.parameters.fail("name", unusable_name(name));
     }
     return run;
+}
+
+/// Where targets stand in the document: one table, or a list of them.
+struct TargetSection {
+    std::string path;
+    Section section;
+};
+
+std::vector<TargetSection> target_sections(const ConfigDocument& document) {
+    const auto found = document.root().find("target");
+    const auto* list = found == document.root().end() ? nullptr : std::get_if<ConfigArray>(&found->second.value);
+    if (list == nullptr) {
+        return {
+            {.path = "target", .section = section(document.root(), "target", {.source = document.source()}, "target")}};
+    }
+    std::vector<TargetSection> out;
+    for (std::size_t t = 0; t < list->size(); ++t) {
+        const ConfigNode& node = (*list)[t];
+        if (node.table() == nullptr) {
+            throw Error(ErrorKind::config,
+                        fmt::format("target.{} must be a table, not {}; write [[target]] and its keys below", t,
+                                    node.type_name()),
+                        node.where);
+        }
+        out.push_back({.path = list->size() == 1 ? "target" : fmt::format("target.{}", t),
+                       .section = {.table = node.table(), .where = node.where}});
+    }
+    if (out.empty()) {
+        throw Error(ErrorKind::config, "target is an empty list; write [target] and its keys below",
+                    found->second.where);
+    }
+    return out;
+}
+
+/// A target with its name, which is the host's key unless the plugin has one like it.
+TargetTable target_table(const TargetSection& at, Registry& registry) {
+    TargetTable out;
+    ConfigTable rest = at.section.table == nullptr ? ConfigTable{} : *at.section.table;
+    const auto name = rest.find("name");
+    const auto plugin = rest.find("plugin");
+    const auto* kind = plugin == rest.end() ? nullptr : std::get_if<std::string>(&plugin->second.value);
+    const auto is_the_plugins = [&] {
+        return kind != nullptr && declares(registry.find("target", *kind, plugin->second.where)->parameters(), "name");
+    };
+    if (name != rest.end() && !is_the_plugins()) {
+        const auto* text = std::get_if<std::string>(&name->second.value);
+        if (text == nullptr || !names_a_file(*text)) {
+            throw Error(ErrorKind::config,
+                        text == nullptr
+                            ? fmt::format("{}.name must be a string, not {}", at.path, name->second.type_name())
+                            : fmt::format("{}.name: {}", at.path, unusable_name(*text)),
+                        name->second.where);
+        }
+        out.name = *text;
+        rest.erase(name);
+    }
+    out.table = resolve_plugin_table(at.section.table == nullptr ? nullptr : &rest, at.path, at.section.where, "target",
+                                     "", registry);
+    return out;
+}
+
+std::vector<TargetTable> target_tables(const ConfigDocument& document, Registry& registry) {
+    std::vector<TargetTable> out;
+    const auto taken = [&](const std::string& name) {
+        return std::any_of(out.begin(), out.end(), [&](const TargetTable& t) { return t.name == name; });
+    };
+    for (const TargetSection& at : target_sections(document)) {
+        TargetTable one = target_table(at, registry);
+        one.number = static_cast<Index>(out.size());
+        if (one.name.empty()) {
+            const std::string plugin = one.table.library->info().name;
+            one.name = plugin;
+            for (int n = 2; taken(one.name); ++n) {
+                one.name = fmt::format("{}-{}", plugin, n);
+            }
+        } else if (taken(one.name)) {
+            throw Error(
+                ErrorKind::config,
+                fmt::format("{}.name: there is another target \"{}\"; give each its own name", at.path, one.name),
+                at.section.table->at("name").where);
+        }
+        out.push_back(std::move(one));
+    }
+    return out;
 }
 
 }  // namespace
@@ -125,6 +218,23 @@ ParameterSpecs search_specs() {
     };
 }
 
+ParameterSpecs export_specs() {
+    return {
+        parameter::choice("weights", {"npy", "safetensors"},
+                          "X.npy, W_Q.npy and W_K.npy, or all of them in weights.safetensors")
+            .defaults_to("npy"),
+        parameter::choice("scale", {"none", "sqrt-dim"},
+                          "sqrt-dim: X holds a factor that makes up for a head's division of its logits by sqrt(m)")
+            .defaults_to("none"),
+        parameter::choice("heat_maps", {"log", "linear", "none"}, "pictures of A, P and P - A, and their colour scale")
+            .defaults_to("log"),
+        parameter::integer("heat_map_pixels", "largest side of one map in pixels; larger matrices are reduced to it")
+            .defaults_to(Index{512})
+            .at_least(16)
+            .at_most(4096),
+    };
+}
+
 Tolerances PipelineConfig::tolerances() const {
     return {.ratio = criterion.parameters.real("ratio"),
             .leakage = criterion.parameters.real("leakage"),
@@ -142,7 +252,18 @@ core::Criterion PipelineConfig::limits() const {
     return out;
 }
 
-core::SearchPlan PipelineConfig::plan(const ConstructionTraits& traits) const {
+ExportPlan PipelineConfig::export_plan() const {
+    const Parameters& p = exports.parameters;
+    const std::string& maps = p.text("heat_maps");
+    return {.weights = p.text("weights") == "npy" ? WeightsFormat::npy : WeightsFormat::safetensors,
+            .divided_by_sqrt_dim = p.text("scale") == "sqrt-dim",
+            .heat_maps = maps == "log"      ? HeatMaps::logarithmic
+                         : maps == "linear" ? HeatMaps::linear
+                                            : HeatMaps::none,
+            .heat_map_pixels = p.integer("heat_map_pixels")};
+}
+
+core::SearchPlan PipelineConfig::plan(std::span<const ConstructionTraits> traits) const {
     const Parameters& p = search.parameters;
     core::SearchPlan plan;
     const std::string& method = p.text("method");
@@ -152,7 +273,17 @@ core::SearchPlan PipelineConfig::plan(const ConstructionTraits& traits) const {
     plan.samples = p.integer("samples");
     plan.resample = p.boolean("resample");
     plan.step = p.integer("step");
-    plan.stop = p.has("stop") ? p.integer("stop") : traits.default_stop;
+    if (p.has("stop")) {
+        plan.stop = p.integer("stop");
+    } else {
+        // Far enough for the target that needs most, as long as every construction goes there.
+        for (const ConstructionTraits& t : traits) {
+            plan.stop = std::max(plan.stop, t.default_stop);
+        }
+        for (const ConstructionTraits& t : traits) {
+            plan.stop = std::min(plan.stop, t.largest_query_dim.value_or(plan.stop));
+        }
+    }
     plan.start = p.has("start") ? p.integer("start") : std::min(plan.step, plan.stop);
     if (plan.method == core::SearchMethod::fixed) {
         plan.query_dim = p.integer("query_dim");
@@ -161,12 +292,16 @@ core::SearchPlan PipelineConfig::plan(const ConstructionTraits& traits) const {
 }
 
 std::vector<const ResolvedTable*> PipelineConfig::tables() const {
-    std::vector<const ResolvedTable*> out{&run, &target, &mode, &criterion, &construction};
+    std::vector<const ResolvedTable*> out{&run};
+    for (const TargetTable& target : targets) {
+        out.push_back(&target.table);
+    }
+    out.insert(out.end(), {&mode, &criterion, &construction});
     if (projection) {
         out.push_back(&*projection);
     }
     out.push_back(&backend);
-    out.push_back(&search);
+    out.insert(out.end(), {&search, &exports});
     return out;
 }
 
@@ -174,13 +309,14 @@ PipelineConfig resolve(const ConfigDocument& document, Registry& registry) {
     require_known_sections(document);
     PipelineConfig out{
         .run = run_table(document),
-        .target = plugin_table(document, "target", "", registry),
+        .targets = target_tables(document, registry),
         .mode = plugin_table(document, "mode", "bidirectional", registry),
         .criterion = host_table(document, "criterion", criterion_specs()),
         .construction = plugin_table(document, "construction", "random-projection", registry),
         .projection = std::nullopt,
         .backend = plugin_table(document, "backend", "eigen", registry),
         .search = host_table(document, "search", search_specs()),
+        .exports = host_table(document, "export", export_specs()),
     };
     if (out.construction.library->uses_projection()) {
         const Section outer = section(document.root(), "construction", {.source = document.source()}, "construction");
@@ -204,12 +340,30 @@ PipelineConfig resolve(const ConfigDocument& document, Registry& registry) {
     return out;
 }
 
-TargetConfig resolve_target(const ConfigDocument& document, Registry& registry) {
+TargetConfig resolve_target(const ConfigDocument& document, const std::optional<std::string>& name,
+                            Registry& registry) {
     require_known_sections(document);
     (void)host_table(document, "criterion", criterion_specs());
     (void)host_table(document, "search", search_specs());
+    (void)host_table(document, "export", export_specs());
+    std::vector<TargetTable> targets = target_tables(document, registry);
+    std::vector<std::string> names;
+    std::transform(targets.begin(), targets.end(), std::back_inserter(names),
+                   [](const TargetTable& t) { return t.name; });
+    const auto chosen = name ? std::find(names.begin(), names.end(), *name) : names.begin();
+    if (chosen == names.end()) {
+        const auto near = nearest(*name, names);
+        throw Error(ErrorKind::usage,
+                    fmt::format("--name {}: {} has no target of that name; {}", *name, document.source(),
+                                near ? fmt::format("did you mean {}?", *near)
+                                     : fmt::format("it has {}", fmt::join(names, ", "))));
+    }
+    if (!name && names.size() > 1) {
+        throw Error(ErrorKind::usage, fmt::format("{} has {} targets; choose one with --name: {}", document.source(),
+                                                  names.size(), fmt::join(names, ", ")));
+    }
     return {.run = run_table(document),
-            .target = plugin_table(document, "target", "", registry),
+            .target = std::move(targets[static_cast<std::size_t>(chosen - names.begin())]),
             .mode = plugin_table(document, "mode", "bidirectional", registry)};
 }
 

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "attnspan/runtime/config.hpp"
+#include "attnspan/runtime/parameter_specs.hpp"
 #include "attnspan/runtime/print.hpp"
 
 namespace attnspan::runtime {
@@ -62,14 +64,26 @@ void put(nlohmann::ordered_json& object, const std::string& name, const Paramete
         value);
 }
 
+/// The target whose table this is, if any.
+const TargetTable* target_of(const PipelineConfig& config, const ResolvedTable* table) {
+    const auto found = std::find_if(config.targets.begin(), config.targets.end(),
+                                    [&](const TargetTable& t) { return &t.table == table; });
+    return found == config.targets.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
 std::string to_toml(const PipelineConfig& config) {
     std::string out;
     for (const ResolvedTable* table : config.tables()) {
-        out += fmt::format("{}[{}]\n", out.empty() ? "" : "\n", table->path);
+        const TargetTable* target = target_of(config, table);
+        const std::string heading = target != nullptr && config.targets.size() > 1 ? "[target]" : table->path;
+        out += fmt::format("{}[{}]\n", out.empty() ? "" : "\n", heading);
         if (table->library) {
             out += fmt::format("plugin = {}\n", quoted(table->library->info().name));
+        }
+        if (target != nullptr && !declares(table->specs, "name")) {
+            out += fmt::format("name = {}\n", quoted(target->name));
         }
         for (const ParameterSpec& spec : table->specs) {
             const auto& entries = table->parameters.entries();
@@ -88,6 +102,10 @@ nlohmann::ordered_json to_json(const PipelineConfig& config) {
         if (table->library) {
             object["plugin"] = table->library->info().name;
         }
+        const TargetTable* target = target_of(config, table);
+        if (target != nullptr && !declares(table->specs, "name")) {
+            object["name"] = target->name;
+        }
         for (const ParameterSpec& spec : table->specs) {
             const auto found = table->parameters.entries().find(spec.name);
             if (found != table->parameters.entries().end()) {
@@ -96,6 +114,8 @@ nlohmann::ordered_json to_json(const PipelineConfig& config) {
         }
         if (table->path == "construction.projection") {
             out["construction"]["projection"] = std::move(object);
+        } else if (target != nullptr && config.targets.size() > 1) {
+            out["target"].push_back(std::move(object));
         } else {
             out[table->path] = std::move(object);
         }

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <fstream>
 #include <sstream>
 #include <system_error>
@@ -171,13 +173,30 @@ void ConfigDocument::set(std::string_view assignment) {
             into->insert_or_assign(name, convert(*valued.get("value"), where, context));
             return;
         }
-        ConfigNode& node =
-            into->try_emplace(name, ConfigNode{.value = ConfigTable{}, .where = where, .base = base}).first->second;
-        into = std::get_if<ConfigTable>(&node.value);
+        ConfigNode* node =
+            &into->try_emplace(name, ConfigNode{.value = ConfigTable{}, .where = where, .base = base}).first->second;
+        if (auto* list = std::get_if<ConfigArray>(&node->value)) {
+            // An element of a list of tables, by its number: target.0.length.
+            const std::string number(inner->begin()->first.str());
+            const toml::table* below = inner->begin()->second.as_table();
+            std::size_t at = list->size();
+            std::from_chars(number.data(), number.data() + number.size(), at);
+            if (at >= list->size() || number != std::to_string(at) || below == nullptr) {
+                throw Error(ErrorKind::config,
+                            fmt::format("{} is a list of {} in {}; name a key of one of them as {}.0.key to {}.{}.key",
+                                        walked, list->size(), node->where.str(), walked, walked,
+                                        std::max<std::size_t>(list->size(), 1) - 1),
+                            where);
+            }
+            walked += "." + number;
+            node = &(*list)[at];
+            inner = below;
+        }
+        into = std::get_if<ConfigTable>(&node->value);
         if (into == nullptr) {
             throw Error(ErrorKind::config,
-                        fmt::format("{} is {} in {}, so nothing inside it can be set", walked, node.type_name(),
-                                    node.where.str()),
+                        fmt::format("{} is {} in {}, so nothing inside it can be set", walked, node->type_name(),
+                                    node->where.str()),
                         where);
         }
         path = inner;
@@ -192,7 +211,10 @@ void ConfigDocument::put(const std::string& table, const std::string& key, std::
         root_.try_emplace(table, ConfigNode{.value = ConfigTable{}, .where = where, .base = base}).first->second;
     auto* into = std::get_if<ConfigTable>(&node.value);
     if (into == nullptr) {
-        throw Error(ErrorKind::config, fmt::format("{} must be a table, not {}", table, node.type_name()), node.where);
+        throw Error(ErrorKind::config,
+                    fmt::format("{} is {} in {}, so that {} cannot be set; use --set {}.0.{} and the like", table,
+                                node.type_name(), node.where.str(), written, table, key),
+                    node.where);
     }
     ConfigNode leaf{.value = false, .where = where, .base = base};
     std::visit([&](auto& v) { leaf.value = std::move(v); }, value);

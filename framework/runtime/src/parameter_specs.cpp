@@ -138,4 +138,8 @@ std::string specs_problem(const ParameterSpecs& specs, bool uses_projection) {
     return "";
 }
 
+bool declares(const ParameterSpecs& specs, std::string_view name) {
+    return std::any_of(specs.begin(), specs.end(), [&](const ParameterSpec& spec) { return spec.name == name; });
+}
+
 }  // namespace attnspan::runtime

@@ -40,30 +40,65 @@ double bytes_of_target(const TargetShape& shape) {
     return per_row * static_cast<double>(shape.queries) + per_entry * static_cast<double>(shape.nonzeros);
 }
 
+/// A target as section 2.2 wants it, encoded.
+TargetResult encode_target(const TargetTable& target, const PipelineConfig& config) {
+    LoadedTarget loaded = load_target(target, config.mode, config.seed());
+    TargetResult out;
+    out.name = target.name;
+    out.plugin = target.table.library->info().name;
+    out.facts = std::move(loaded.generated.facts);
+    out.weights = std::move(loaded.generated.weights);
+    if (out.weights.rows != out.weights.cols) {
+        throw Error(ErrorKind::data,
+                    fmt::format("{}: it is {} x {}, and self-attention needs as many queries as keys; "
+                                "`attnspan target` and `attnspan verify --q --k` take rectangles",
+                                target.table.path, out.weights.rows, out.weights.cols),
+                    loaded.origin);
+    }
+    if (const Index dropped = core::apply_rules(out.weights, loaded.visible, loaded.policy, loaded.origin);
+        dropped > 0) {
+        out.facts.push_back({"invisible_entries_dropped", dropped});
+    }
+    out.summary = core::describe(out.weights);
+    out.problem =
+        std::make_unique<const Problem>(core::encode(out.weights, std::move(loaded.visible), config.tolerances()));
+    return out;
+}
+
+/// The bound at which all targets pass together: a union bound over them.
+std::optional<BoundReport> joint_bound(const std::vector<TargetResult>& targets, double failure_probability) {
+    BoundReport out{.query_dim = 0, .failure_probability = failure_probability};
+    for (const TargetResult& target : targets) {
+        if (!target.traits.encoded_margin || !target.traits.chi_square_tail) {
+            return std::nullopt;
+        }
+        const core::BoundInput input = core::bound_input(*target.problem, *target.traits.encoded_margin);
+        const std::optional<Index> one =
+            core::bound_query_dim(input, failure_probability / static_cast<double>(targets.size()));
+        out.query_dim = one && out.query_dim ? std::optional(std::max(*out.query_dim, *one)) : std::nullopt;
+    }
+    return out;
+}
+
+void draw_maps(TargetResult& target, const Backend& backend, Index cells) {
+    if (const core::Solution* shown = target.solution()) {
+        target.maps = core::attention_maps(
+            *target.problem, target.weights,
+            {.x1 = shown->x1.view(), .x2 = shown->x2.view(), .scale = shown->logit_scale}, backend, cells);
+    }
+}
+
 /// The pipeline proper, on the threads of the caller's arena.
 PipelineResult run_here(const PipelineConfig& config, const PipelineOptions& options) {
     PipelineResult out;
     out.threads = options.threads;
     Stopwatch watch(out.seconds);
 
-    LoadedTarget loaded = load_target(config.target, config.mode, config.seed());
-    out.target_facts = std::move(loaded.generated.facts);
-    out.weights = std::move(loaded.generated.weights);
-    if (out.weights.rows != out.weights.cols) {
-        throw Error(ErrorKind::data,
-                    fmt::format("target: it is {} x {}, and self-attention needs as many queries as keys; "
-                                "`attnspan target` and `attnspan verify --q --k` take rectangles",
-                                out.weights.rows, out.weights.cols),
-                    loaded.origin);
+    for (const TargetTable& target : config.targets) {
+        out.targets.push_back(encode_target(target, config));
     }
-    if (const Index dropped = core::apply_rules(out.weights, loaded.visible, loaded.policy, loaded.origin);
-        dropped > 0) {
-        out.target_facts.push_back({"invisible_entries_dropped", dropped});
-    }
-    out.target = core::describe(out.weights);
     watch.lap("target");
 
-    const Problem problem = core::encode(out.weights, std::move(loaded.visible), config.tolerances());
     const Product<Backend> backend = config.backend.library->make_backend(config.backend.parameters, options.threads);
     out.backend = guard_plugin_call(config.backend.library->label(), [&] { return backend->info(); });
     std::optional<Product<Projection>> projection;
@@ -76,62 +111,94 @@ PipelineResult run_here(const PipelineConfig& config, const PipelineOptions& opt
     const ConstructionTools tools{
         .backend = *backend, .projection = projection ? &**projection : nullptr, .parallel = threads};
     const std::string who = config.construction.library->label();
-    const auto prepared = guard_plugin_call(who, [&] { return construction->prepare(problem, tools); });
-    out.traits = guard_plugin_call(who, [&] { return prepared->traits(); });
+    std::vector<std::unique_ptr<PreparedConstruction>> prepared;
+    std::vector<ConstructionTraits> traits;
+    for (TargetResult& target : out.targets) {
+        prepared.push_back(guard_plugin_call(who, [&] { return construction->prepare(*target.problem, tools); }));
+        target.traits = guard_plugin_call(who, [&] { return prepared.back()->traits(); });
+        traits.push_back(target.traits);
+        out.trivial_query_dim = std::max(out.trivial_query_dim, target.traits.trivial_query_dim);
+    }
     watch.lap("construction");
 
-    if (out.traits.encoded_margin && out.traits.chi_square_tail) {
-        const core::BoundInput input = core::bound_input(problem, *out.traits.encoded_margin);
-        out.bound = BoundReport{.query_dim = core::bound_query_dim(input, config.failure_probability()),
-                                .failure_probability = config.failure_probability()};
-    }
-    out.plan = config.plan(out.traits);
-    if (const auto refused = core::problem_of(out.plan, out.traits)) {
-        config.search.parameters.fail(refused->key, refused->reason);
+    out.bound = joint_bound(out.targets, config.failure_probability());
+    out.plan = config.plan(traits);
+    for (const ConstructionTraits& t : traits) {
+        if (const auto refused = core::problem_of(out.plan, t)) {
+            config.search.parameters.fail(refused->key, refused->reason);
+        }
     }
     const core::Criterion criterion = config.limits();
     const core::PhiloxSource source;
-    const core::SearchProblem what{
-        .problem = problem,
-        .construction = *prepared,
-        .backend = *backend,
-        .criterion = criterion,
-        .stream =
-            [&](Index sample, Index query_dim) {
-                return core::stream(source, config.seed(), core::Purpose::embedding, 0,
-                                    static_cast<std::uint64_t>(sample), static_cast<std::uint64_t>(query_dim));
-            },
-        .progress = options.progress,
-    };
-    out.search = guard_plugin_call(who, [&] { return core::search(out.plan, what); });
+    std::vector<core::SearchProblem> problems;
+    for (std::size_t t = 0; t < out.targets.size(); ++t) {
+        problems.push_back({
+            .problem = *out.targets[t].problem,
+            .construction = *prepared[t],
+            .backend = *backend,
+            .criterion = criterion,
+            // The same samples for every target: what one passes with does not depend on the others.
+            .stream =
+                [&](Index sample, Index query_dim) {
+                    return core::stream(source, config.seed(), core::Purpose::embedding, 0,
+                                        static_cast<std::uint64_t>(sample), static_cast<std::uint64_t>(query_dim));
+                },
+            .progress =
+                [&, t](core::SearchProgress p) {
+                    if (options.progress) {
+                        p.done = (static_cast<double>(t) + p.done) / static_cast<double>(problems.size());
+                        options.progress(p);
+                    }
+                },
+            .divided_by_sqrt_dim = config.export_plan().divided_by_sqrt_dim,
+        });
+    }
+    std::vector<core::SearchOutcome> outcomes =
+        guard_plugin_call(who, [&] { return core::search(out.plan, problems); });
     watch.lap("search");
     // Two stages out of one: making embeddings, and judging them.
+    double embedding = 0;
+    for (std::size_t t = 0; t < outcomes.size(); ++t) {
+        embedding += outcomes[t].embedding_seconds;
+        out.targets[t].search = std::move(outcomes[t]);
+    }
+    if (const auto& found = out.targets.front().search.found) {
+        out.query_dim = found->query_dim;
+    }
     double& search = out.seconds.back().second;
-    const double embedding = std::min(out.search.embedding_seconds, search);
+    embedding = std::min(embedding, search);
     search -= embedding;
     out.seconds.insert(out.seconds.end() - 1, {"embedding", embedding});
+
+    if (options.map_cells > 0) {
+        for (TargetResult& target : out.targets) {
+            draw_maps(target, *backend, options.map_cells);
+        }
+        watch.lap("maps");
+    }
     return out;
 }
 
 }  // namespace
 
-LoadedTarget load_target(const ResolvedTable& target, const ResolvedTable& mode, std::uint64_t seed) {
-    const Product<Target> maker = target.library->make_target(target.parameters);
+LoadedTarget load_target(const TargetTable& target, const ResolvedTable& mode, std::uint64_t seed) {
+    const Parameters& parameters = target.table.parameters;
+    const Product<Target> maker = target.table.library->make_target(parameters);
     const Product<Mode> view = mode.library->make_mode(mode.parameters);
-    const std::string who = target.library->label();
+    const std::string who = target.table.library->label();
     const TargetShape shape = guard_plugin_call(who, [&] { return maker->shape(); });
     require_memory(bytes_of_target(shape),
                    fmt::format("a target of {} x {} with up to {} entries", shape.queries, shape.keys, shape.nonzeros));
     LoadedTarget out;
-    const auto path = target.parameters.entries().find("path");
-    const auto* file =
-        path == target.parameters.entries().end() ? nullptr : std::get_if<std::string>(&path->second.value);
-    out.origin = file != nullptr ? Location{.source = *file} : target.parameters.where("");
+    const auto path = parameters.entries().find("path");
+    const auto* file = path == parameters.entries().end() ? nullptr : std::get_if<std::string>(&path->second.value);
+    out.origin = file != nullptr ? Location{.source = *file} : parameters.where("");
     out.visible = guard_plugin_call(mode.library->label(), [&] { return view->visible(shape.queries, shape.keys); });
     const core::PhiloxSource source;
     out.policy = guard_plugin_call(who, [&] { return maker->policy(); });
-    out.generated = guard_plugin_call(
-        who, [&] { return maker->generate(out.visible, core::stream(source, seed, core::Purpose::target, 0, 0, 0)); });
+    const RandomStream random =
+        core::stream(source, seed, core::Purpose::target, 0, static_cast<std::uint64_t>(target.number), 0);
+    out.generated = guard_plugin_call(who, [&] { return maker->generate(out.visible, random); });
     return out;
 }
 

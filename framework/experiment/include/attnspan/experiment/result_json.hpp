@@ -11,14 +11,14 @@
 namespace attnspan::experiment {
 
 /// One entry of "targets" without measures: what `target --json` prints.
-[[nodiscard]] nlohmann::ordered_json target_json(const std::string& name, const core::TargetSummary& target,
-                                                 const Facts& facts);
+[[nodiscard]] nlohmann::ordered_json target_json(const std::string& name, const std::string& plugin,
+                                                 const core::TargetSummary& target, const Facts& facts);
 
 /// The measures of section 2.2. A number that JSON cannot hold is null, with "<name>_status" beside it: "overflow" or
 /// "minus_infinity" (a leakage of 0).
 [[nodiscard]] nlohmann::ordered_json measures_json(const core::Measures& measures, const Facts& facts = {});
 
-/// The whole document "attnspan.result/1" of section 6.
+/// The whole document "attnspan.result/1" of section 6, but for the files (see write_run_directory).
 [[nodiscard]] nlohmann::ordered_json result_json(const runtime::PipelineConfig& config,
                                                  const runtime::PipelineResult& result);
 

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "attnspan/parameters.hpp"
 
 namespace attnspan::runtime {
+
+[[nodiscard]] bool declares(const ParameterSpecs& specs, std::string_view name);
 
 /// Whether the value is of the spec's type.
 [[nodiscard]] bool fits_type(const ParameterSpec& spec, const ParameterValue& value);

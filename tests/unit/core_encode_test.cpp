@@ -92,3 +92,23 @@ TEST_CASE("the bound has no value without room for an error, and survives tiny t
     const Tolerances hopeless{.ratio = 1e-12, .leakage = 0.5};
     CHECK(!core::bound_query_dim(core::bound_input(2, 0.0, hopeless, encoded_margin(hopeless, 1.0), 100), 0.01));
 }
+
+TEST_CASE("a full row encoded by its ratios alone has mean 0 and half the ratio's tolerance") {
+    const Tolerances t{.ratio = 0.5, .leakage = 0.5};
+    const double tau = encoded_margin(t, 1.0);
+    const Problem p = core::encode(sparse({{1, 2, 4}, {1, 2, 0}, {1, 1, 1}}), bidirectional(3, 3), t);
+    CHECK(is_full_row(p, 0));
+    CHECK(!is_full_row(p, 1));
+    CHECK(encoded_offset(p, 0, tau, true) == tau);
+    CHECK(encoded_offset(p, 0, tau, false) == doctest::Approx(-std::log(2.0)));
+    CHECK(encoded_offset(p, 1, tau, false) == tau);
+    CHECK(encoded_offset(p, 2, tau, false) == 0);
+    // Row 0 is (-ln 2, 0, ln 2); row 2 vanishes and constrains nothing; row 1 keeps its margin.
+    const double first = std::log(1.5) / 2 / (std::sqrt(2.0) * std::log(2.0));
+    const double second = std::log(1.5) / 2 / std::hypot(tau, tau + std::log(2.0));
+    CHECK(core::bound_input(p, tau, false).eta == doctest::Approx(std::min(first, second)));
+    // Under a causal mask the first row sees one key, and is full.
+    const Problem causal_one = core::encode(sparse({{1, 0}, {1, 0}}), causal(2), t);
+    CHECK(encoded_offset(causal_one, 0, tau, false) == 0);
+    CHECK(encoded_offset(causal_one, 1, tau, false) == tau);
+}

@@ -1,4 +1,5 @@
 #include "attnspan/core/bound.hpp"
+#include "attnspan/encoding.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -24,16 +25,20 @@ double excess_over_log(double eta) {
 
 }  // namespace
 
-BoundInput bound_input(const Problem& problem, double tau) {
+BoundInput bound_input(const Problem& problem, double tau, bool margin_on_full_rows) {
     BoundInput input{.eta = std::numeric_limits<double>::infinity(),
                      .visible_pairs = static_cast<double>(problem.visible.pairs())};
     for (Index i = 0; i < problem.queries(); ++i) {
+        const double offset = encoded_offset(problem, i, tau, margin_on_full_rows);
         double norm = 0;  // by hypot, which neither overflows nor underflows
         for (const double w : problem.log_weights.row_values(i)) {
-            norm = std::hypot(norm, tau + w);
+            norm = std::hypot(norm, offset + w);
         }
         if (norm > 0) {
-            const double error = tolerated_error(problem.tolerances, tau, problem.log_weights.row_nonzeros(i));
+            const bool ratios_alone = !margin_on_full_rows && is_full_row(problem, i);
+            const double error = ratios_alone
+                                     ? std::log1p(problem.tolerances.ratio) / 2
+                                     : tolerated_error(problem.tolerances, tau, problem.log_weights.row_nonzeros(i));
             input.eta = std::min(input.eta, error / norm);
         }
     }

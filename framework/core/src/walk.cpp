@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "attnspan/encoding.hpp"
 #include "attnspan/memory.hpp"
 #include "parallel.hpp"
 #include "single_precision.hpp"
@@ -122,9 +123,10 @@ std::vector<Index> hardest_rows(const Problem& problem, const ConstructionTraits
     const double tau = traits.encoded_margin.value_or(1.0);
     std::vector<std::pair<double, Index>> by_norm;
     for (const Index i : rows) {
+        const double offset = encoded_offset(problem, i, tau, traits.margin_on_full_rows);
         double squares = 0;
         for (const double w : problem.log_weights.row_values(i)) {
-            squares += (tau + w) * (tau + w);
+            squares += (offset + w) * (offset + w);
         }
         by_norm.emplace_back(-squares, i);
     }

@@ -72,7 +72,8 @@ std::optional<BoundReport> joint_bound(const std::vector<TargetResult>& targets,
         if (!target.traits.encoded_margin || !target.traits.chi_square_tail) {
             return std::nullopt;
         }
-        const core::BoundInput input = core::bound_input(*target.problem, *target.traits.encoded_margin);
+        const core::BoundInput input =
+            core::bound_input(*target.problem, *target.traits.encoded_margin, target.traits.margin_on_full_rows);
         const std::optional<Index> one =
             core::bound_query_dim(input, failure_probability / static_cast<double>(targets.size()));
         out.query_dim = one && out.query_dim ? std::optional(std::max(*out.query_dim, *one)) : std::nullopt;

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <memory>
 #include <utility>
 
@@ -12,22 +14,31 @@ using namespace attnspan;
 
 constexpr double bytes_per_number = sizeof(double);
 
+/// How the target becomes B.
+struct Encoding {
+    double tau = 0;
+    bool margin_on_full_rows = true;
+};
+
 /// B of section 3.1: tau + log-weight on the support, nothing elsewhere.
-SparseMatrix encoded(const Problem& problem, double tau) {
+SparseMatrix encoded(const Problem& problem, const Encoding& encoding) {
     SparseMatrix b = problem.log_weights;
-    for (double& w : b.value) {
-        w += tau;
+    for (Index i = 0; i < b.rows; ++i) {
+        const double offset = encoded_offset(problem, i, encoding.tau, encoding.margin_on_full_rows);
+        const auto first = b.value.begin() + b.row_begin[static_cast<std::size_t>(i)];
+        std::for_each(first, first + b.row_nonzeros(i), [&](double& w) { w += offset; });
     }
     return b;
 }
 
-ConstructionTraits traits_of(const Projection& projection, Index n, double tau) {
+ConstructionTraits traits_of(const Projection& projection, Index n, const Encoding& encoding) {
     const ProjectionTraits scheme = projection.traits(n);
     return {.nested = scheme.nested,
             .largest_query_dim = scheme.largest_query_dim,
             .default_stop = scheme.default_stop,
             .trivial_query_dim = n,
-            .encoded_margin = tau,
+            .encoded_margin = encoding.tau,
+            .margin_on_full_rows = encoding.margin_on_full_rows,
             .chi_square_tail = scheme.chi_square_tail,
             .exact_from = scheme.exact_from};
 }
@@ -103,11 +114,14 @@ private:
 
 class Direct final : public PreparedConstruction {
 public:
-    Direct(const Problem& problem, const ConstructionTools& tools, double tau)
-        : b_(encoded(problem, tau)), projection_(*tools.projection), parallel_(tools.parallel), tau_(tau) {}
+    Direct(const Problem& problem, const ConstructionTools& tools, const Encoding& encoding)
+        : b_(encoded(problem, encoding)),
+          projection_(*tools.projection),
+          parallel_(tools.parallel),
+          encoding_(encoding) {}
 
 private:
-    [[nodiscard]] ConstructionTraits do_traits() const override { return traits_of(projection_, b_.cols, tau_); }
+    [[nodiscard]] ConstructionTraits do_traits() const override { return traits_of(projection_, b_.cols, encoding_); }
     [[nodiscard]] std::unique_ptr<EmbeddingFamily> do_family(const RandomStream& random) const override {
         return std::make_unique<DirectFamily>(b_, projection_.sampler(b_.cols, random, parallel_));
     }
@@ -115,24 +129,24 @@ private:
     SparseMatrix b_;
     const Projection& projection_;
     const Parallel& parallel_;
-    double tau_;
+    Encoding encoding_;
 };
 
 class Factorised final : public PreparedConstruction {
 public:
-    Factorised(const Problem& problem, const ConstructionTools& tools, double tau)
+    Factorised(const Problem& problem, const ConstructionTools& tools, const Encoding& encoding)
         : queries_(problem.queries()),
           keys_(problem.keys()),
           backend_(tools.backend),
           projection_(*tools.projection),
           parallel_(tools.parallel),
-          tau_(tau) {
+          encoding_(encoding) {
         const auto n = static_cast<double>(keys_);
         // B^T B and what a back end takes to decompose it, then the factors.
         require_memory((static_cast<double>(queries_) + 10 * n) * n * bytes_per_number,
                        "factorization = \"svd\" of a " + std::to_string(queries_) + " x " + std::to_string(keys_) +
                            " matrix (\"direct\" does without)");
-        const SparseMatrix b = encoded(problem, tau);
+        const SparseMatrix b = encoded(problem, encoding);
         // The eigenvectors of B^T B are the right singular vectors, zero singular values included; D = B V then holds
         // B = D V^T to rounding for whatever orthogonal V comes out.
         Matrix<double> gram(keys_, keys_, 0.0);
@@ -156,7 +170,7 @@ public:
     }
 
 private:
-    [[nodiscard]] ConstructionTraits do_traits() const override { return traits_of(projection_, keys_, tau_); }
+    [[nodiscard]] ConstructionTraits do_traits() const override { return traits_of(projection_, keys_, encoding_); }
     [[nodiscard]] std::unique_ptr<EmbeddingFamily> do_family(const RandomStream& random) const override {
         return std::make_unique<SvdFamily>(factors_, queries_, backend_, projection_.sampler(keys_, random, parallel_),
                                            parallel_);
@@ -167,7 +181,7 @@ private:
     const Backend& backend_;
     const Projection& projection_;
     const Parallel& parallel_;
-    double tau_;
+    Encoding encoding_;
     Matrix<double> factors_;
 };
 
@@ -186,23 +200,30 @@ public:
                 .defaults_to(1.0)
                 .above(0)
                 .at_most(1e6),
+            parameter::choice("full_rows", {"margin", "ratios"},
+                              "rows without a visible zero: the margin all the same (the paper), or their ratios alone")
+                .defaults_to("margin"),
         };
     }
 
     explicit RandomProjection(const Parameters& p)
-        : svd_(p.text("factorization") == "svd"), margin_scale_(p.real("margin_scale")) {}
+        : svd_(p.text("factorization") == "svd"),
+          margin_on_full_rows_(p.text("full_rows") == "margin"),
+          margin_scale_(p.real("margin_scale")) {}
 
 private:
     [[nodiscard]] std::unique_ptr<PreparedConstruction> do_prepare(const Problem& problem,
                                                                    const ConstructionTools& tools) const override {
-        const double tau = encoded_margin(problem.tolerances, margin_scale_);
+        const Encoding encoding{.tau = encoded_margin(problem.tolerances, margin_scale_),
+                                .margin_on_full_rows = margin_on_full_rows_};
         if (svd_) {
-            return std::make_unique<Factorised>(problem, tools, tau);
+            return std::make_unique<Factorised>(problem, tools, encoding);
         }
-        return std::make_unique<Direct>(problem, tools, tau);
+        return std::make_unique<Direct>(problem, tools, encoding);
     }
 
     bool svd_;
+    bool margin_on_full_rows_;
     double margin_scale_;
 };
 

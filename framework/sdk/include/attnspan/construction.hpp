@@ -46,6 +46,7 @@ struct ConstructionTraits {
     Index trivial_query_dim = 0;  ///< dimension of the obvious exact answer
     /// The target is encoded by logits margin + log_weights on the support and 0 elsewhere (section 3.1); tau of 3.6.
     std::optional<double> encoded_margin{};
+    bool margin_on_full_rows = true;    ///< see encoded_offset
     bool chi_square_tail = false;       ///< inner products obey the tail of 3.6
     std::optional<Index> exact_from{};  ///< from this m on the logits are the encoded ones
 };

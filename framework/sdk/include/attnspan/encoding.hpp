@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -26,6 +27,24 @@ inline double encoded_margin(const Tolerances& tolerances, double margin_scale) 
                     tolerances.where);
     }
     return tau;
+}
+
+/// Whether every key that the row sees is support, so that there is no zero to keep away from.
+[[nodiscard]] inline bool is_full_row(const Problem& problem, Index row) {
+    return problem.log_weights.row_nonzeros(row) == problem.visible[row].size();
+}
+
+/// What a row's encoded logits are its log-weights plus (section 3.1): tau. With `margin_on_full_rows` off, full rows
+/// are encoded by their ratios alone, with mean 0, which is the smallest norm that holds them (own).
+[[nodiscard]] inline double encoded_offset(const Problem& problem, Index row, double tau, bool margin_on_full_rows) {
+    if (margin_on_full_rows || !is_full_row(problem, row)) {
+        return tau;
+    }
+    double sum = 0;
+    for (const double w : problem.log_weights.row_values(row)) {
+        sum += w;
+    }
+    return -sum / static_cast<double>(std::max<Index>(problem.log_weights.row_nonzeros(row), 1));
 }
 
 }  // namespace attnspan

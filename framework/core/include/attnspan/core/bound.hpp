@@ -12,8 +12,8 @@ struct BoundInput {
     double visible_pairs = 0;  ///< over how many inner products the union bound runs
 };
 
-/// eta and the pairs of an encoded problem with margin tau (see encoded_margin).
-[[nodiscard]] BoundInput bound_input(const Problem& problem, double tau);
+/// eta and the pairs of an encoded problem with margin tau (see encoded_margin and encoded_offset).
+[[nodiscard]] BoundInput bound_input(const Problem& problem, double tau, bool margin_on_full_rows = true);
 
 /// The worst case over all targets with at most `nonzeros` entries per row and variation exp(log_variation).
 [[nodiscard]] BoundInput bound_input(Index nonzeros, double log_variation, const Tolerances& tolerances, double tau,

@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <initializer_list>
 #include <limits>
 #include <numeric>
 #include <ostream>
-#include <system_error>
-#include <type_traits>
 
 #include "attnspan/io/atomic.hpp"
 #include "attnspan/io/file.hpp"
@@ -165,42 +162,8 @@ private:
         }
     }
 
-    std::string_view read_number(const char* what) {
-        std::string_view word = scanner_.word();
-        if (word.empty()) {
-            scanner_.fail("the " + std::string(what) + " is missing; the line is cut short");
-        }
-        if (word.size() > 1 && word[0] == '+' && word[1] != '-') {
-            word.remove_prefix(1);
-        }
-        return word;
-    }
-
-    template <class T>
-    T convert(std::string_view word, const char* what) {
-        constexpr bool is_real = std::is_floating_point_v<T>;
-        T value{};
-        const char* const last = word.data() + word.size();
-        const auto [end, error] = std::from_chars(word.data(), last, value);
-        if (error == std::errc{} && end == last) {
-            return value;
-        }
-        // Fortran writes 1.5D-3.
-        if (is_real && error == std::errc{} && (*end == 'D' || *end == 'd')) {
-            std::string c_style(word);
-            c_style[static_cast<std::size_t>(end - word.data())] = 'e';
-            return convert<T>(c_style, what);
-        }
-        const std::string expected = is_real ? "a number in double precision" : "a 64-bit integer";
-        const std::string shown = detail::quoted(word);
-        if (error == std::errc::result_out_of_range && end == last) {
-            scanner_.fail("the " + std::string(what) + ' ' + shown + " is out of the range of " + expected);
-        }
-        scanner_.fail("the " + std::string(what) + " is " + shown + ", expected " + expected);
-    }
-
     Index read_index(const char* what, Index first, Index last) {
-        const auto value = convert<Index>(read_number(what), what);
+        const auto value = scanner_.number<Index>(what);
         if (value < first || value > last) {
             scanner_.fail("the " + std::string(what) + " is " + std::to_string(value) + ", expected " +
                           (last == std::numeric_limits<Index>::max()
@@ -210,24 +173,7 @@ private:
         return value;
     }
 
-    double read_weight() {
-        const std::string_view word = read_number("weight");
-        double value = 0;
-        if (field_ == Field::integer) {
-            const auto integer = convert<Index>(word, "weight");
-            if (integer >= 0 && !detail::is_exact_in_double(static_cast<std::uint64_t>(integer))) {
-                scanner_.fail("the weight " + detail::quoted(word) +
-                              " cannot be held exactly in double precision; scale the matrix");
-            }
-            value = static_cast<double>(integer);
-        } else {
-            value = convert<double>(word, "weight");
-        }
-        if (!std::isfinite(value) || value < 0) {
-            scanner_.fail("the weight is " + detail::quoted(word) + ", but weights must be finite and not negative");
-        }
-        return value;
-    }
+    double read_weight() { return field_ == Field::integer ? scanner_.integer_weight() : scanner_.weight(); }
 
     /// Entries into rows, sorted; both triangles of a symmetric matrix.
     void assemble() {

@@ -2,6 +2,7 @@
 
 #include "attnspan/plugin.hpp"
 #include "targets/draw.hpp"
+#include "targets/parameters.hpp"
 
 namespace {
 
@@ -10,9 +11,7 @@ using namespace attnspan;
 /// Every query attends to one key and every key is attended to once.
 class Permutation final : public Target {
 public:
-    static ParameterSpecs parameters() {
-        return {parameter::integer("length", "number of queries and of keys").required().at_least(1)};
-    }
+    static ParameterSpecs parameters() { return {targets::length_parameter()}; }
 
     explicit Permutation(const Parameters& p) : length_(p.integer("length")), where_(p.where("length")) {}
 

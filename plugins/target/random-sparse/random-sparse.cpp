@@ -3,7 +3,10 @@
 #include <vector>
 
 #include "attnspan/plugin.hpp"
+#include "targets/count.hpp"
 #include "targets/draw.hpp"
+#include "targets/parameters.hpp"
+#include "targets/weighting.hpp"
 
 namespace {
 
@@ -15,18 +18,16 @@ using namespace attnspan;
 class RandomSparse final : public Target {
 public:
     static ParameterSpecs parameters() {
-        return {
-            parameter::integer("length", "number of queries and of keys").required().at_least(1),
-            parameter::integer("nonzeros", "entries in every row and every column").defaults_to(Index{1}).at_least(1),
-            parameter::real("variation", "weights are log-uniform between 1 and this")
-                .defaults_to(1.0)
-                .at_least(1)
-                .at_most(1e300),
-        };
+        ParameterSpecs specs = targets::Weighting::parameters();
+        specs.insert(specs.begin(), {targets::length_parameter(),
+                                     parameter::integer("nonzeros", "entries in every row and every column")
+                                         .defaults_to(Index{1})
+                                         .at_least(1)});
+        return specs;
     }
 
     explicit RandomSparse(const Parameters& p)
-        : length_(p.integer("length")), nonzeros_(p.integer("nonzeros")), variation_(p.real("variation")) {
+        : length_(p.integer("length")), nonzeros_(p.integer("nonzeros")), weighting_(p) {
         if (nonzeros_ > length_) {
             p.fail("nonzeros", std::to_string(nonzeros_) + " entries do not fit into rows of " +
                                    std::to_string(length_) + "; use at most the length");
@@ -39,14 +40,13 @@ private:
     static constexpr Index exchanges_per_entry = 4;
 
     [[nodiscard]] TargetShape do_shape() const override {
-        const bool fits = nonzeros_ < (Index{1} << 62) / length_;
-        return {.queries = length_, .keys = length_, .nonzeros = fits ? length_ * nonzeros_ : Index{1} << 62};
+        return {.queries = length_, .keys = length_, .nonzeros = (targets::Count(length_) * nonzeros_).value()};
     }
 
     [[nodiscard]] GeneratedTarget do_generate(const VisibleRanges& visible, const RandomStream& random) const override {
         std::vector<Index> keys = draw_pattern(random);
         std::vector<double> values(keys.size());
-        targets::log_uniform(variation_, random.at(weights), values);
+        weighting_.draw(random.at(weights), values);
 
         GeneratedTarget out;
         out.weights.cols = length_;
@@ -70,6 +70,7 @@ private:
             }
             out.weights.end_row();
         }
+        weighting_.decay(out.weights);
         if (const Index dropped = length_ * nonzeros_ + filled - out.weights.nonzeros(); dropped > 0) {
             out.facts = {{"invisible_entries_left_out", dropped}, {"diagonal_entries_filled", filled}};
         }
@@ -113,7 +114,7 @@ private:
 
     Index length_;
     Index nonzeros_;
-    double variation_;
+    targets::Weighting weighting_;
 };
 
 }  // namespace

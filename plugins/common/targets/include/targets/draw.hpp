@@ -1,9 +1,9 @@
 #pragma once
 
-#include <cmath>
+#include <algorithm>
 #include <cstddef>
 #include <numeric>
-#include <span>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -22,13 +22,16 @@ inline std::vector<Index> permutation(Index size, const RandomStream& random) {
     return order;
 }
 
-/// Weights log-uniform in [1, variation]; exactly 1 for variation 1. Uses numbers [0, weights.size()) of the stream.
-inline void log_uniform(double variation, const RandomStream& random, std::span<double> weights) {
-    random.uniforms(0, weights);
-    const double log_variation = std::log(variation);
-    for (double& w : weights) {
-        w = std::exp(w * log_variation);
+/// A uniform random subset of `count` of the numbers 0 .. size - 1, all of them where there are no more (Floyd;
+/// Bentley, Programming Pearls, Comm. ACM 30 (1987) 754). Uses words [first, first + count) of the stream.
+inline std::set<Index> subset(Index count, Index size, const RandomStream& random, Index first) {
+    std::set<Index> chosen;
+    for (Index top = std::max<Index>(size - count, 0); top < size; ++top) {
+        if (!chosen.insert(random.below(top + 1, first++)).second) {
+            chosen.insert(top);
+        }
     }
+    return chosen;
 }
 
 }  // namespace attnspan::targets

@@ -37,7 +37,14 @@ BROKEN = {
     "zero-entry": ("file and entry", "stage format: .* no part of the library that the file holds"),
 }
 # What plugins refuse to be tried with: no file was named, and a permutation fits only where every key is visible.
-REFUSE = {"file": ["parameters"], "permutation": ["empty and odd sizes"]}
+REFUSE = {
+    "file": ["parameters"],
+    "graph": ["parameters"],
+    "permutation": ["empty and odd sizes"],
+    "bigbird": [f'parameter direction = "{d}"' for d in ("bidirectional", "unidirectional")],
+    "fixed": [f'parameter direction = "{d}"' for d in ("bidirectional", "unidirectional")]
+             + [f"parameter horizontal = {h}" for h in ("false", "true")],
+}
 NOT_BROKEN = {"good", "makers"}  # fit to be loaded, which is what they are for
 
 

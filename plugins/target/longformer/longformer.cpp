@@ -28,7 +28,7 @@ public:
 
     explicit Longformer(const Parameters& p)
         : Pattern(p),
-          dilation_(p.integer("dilation")),
+          dilation_(std::min(p.integer("dilation"), length())),
           steps_(std::min(p.integer("window"), (length() - 1) / dilation_)),
           global_(p.integers("global")) {
         std::ranges::sort(global_);

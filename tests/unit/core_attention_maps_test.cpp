@@ -97,13 +97,17 @@ SparseMatrix striped(const VisibleRanges& visible) {
 
 TEST_CASE("every cell of the maps holds the largest of the entries it stands for") {
     const NaiveBackend backend;
-    for (const auto& [queries, keys, cells] : {std::tuple<Index, Index, Index>{40, 40, 64},
-                                               {40, 40, 40},
-                                               {40, 40, 7},
-                                               {300, 300, 32},
-                                               {23, 1100, 50},
-                                               {700, 9, 16},
-                                               {1, 1, 1}}) {
+    for (const auto& [query_count, key_count, cell_count] : {std::tuple<Index, Index, Index>{40, 40, 64},
+                                                             {40, 40, 40},
+                                                             {40, 40, 7},
+                                                             {300, 300, 32},
+                                                             {23, 1100, 50},
+                                                             {700, 9, 16},
+                                                             {1, 1, 1}}) {
+        // Clang 14 lets no lambda, and so no CAPTURE, use a structured binding.
+        const Index queries = query_count;
+        const Index keys = key_count;
+        const Index cells = cell_count;
         for (const bool is_causal : {false, true}) {
             if (is_causal && queries != keys) {
                 continue;

@@ -1,9 +1,9 @@
-#include <attnspan/io/edge_list.hpp>
-#include <attnspan/plugin.hpp>
-#include <targets/weighting.hpp>
 #include <utility>
 
 #include "adjacency.hpp"
+#include "attnspan/io/edge_list.hpp"
+#include "attnspan/plugin.hpp"
+#include "targets/weighting.hpp"
 
 namespace {
 

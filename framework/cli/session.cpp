@@ -33,6 +33,7 @@ void add_target_options(CommandLine& line) {
     line.options().add_options()("mode", po::value<std::string>()->value_name("NAME"),
                                  "which keys a query sees: bidirectional, causal, or another mode plugin")(
         "name", po::value<std::string>()->value_name("NAME"), "which target of a configuration that has several")(
+        "member", po::value<std::string>()->value_name("NAME"), "which array of an .npz or .safetensors file")(
         "slice", po::value<Index>()->value_name("H"), "which matrix of a stack (heads x queries x keys)");
     add_config_options(line);
 }
@@ -80,6 +81,9 @@ NamedTarget load_named_target(const CommandLine& line, const std::string& argume
     }
     if (const auto mode = line.optional<std::string>("mode")) {
         document.put("mode", "plugin", *mode, "--mode " + *mode);
+    }
+    if (const auto member = line.optional<std::string>("member")) {
+        document.put("target", "member", *member, "--member " + *member);
     }
     if (const auto slice = line.optional<Index>("slice")) {
         document.put("target", "slice", *slice, fmt::format("--slice {}", *slice));

@@ -13,7 +13,7 @@ namespace attnspan::cli {
 void add_plugin_options(CommandLine& line);  ///< --plugin-path
 void add_config_options(CommandLine& line);  ///< --set and --plugin-path
 void add_thread_option(CommandLine& line);   ///< --threads
-void add_target_options(CommandLine& line);  ///< --mode, --name, --slice, and add_config_options
+void add_target_options(CommandLine& line);  ///< --mode, --name, --member, --slice, and add_config_options
 
 /// The plugins: of --plugin-path, of ATTNSPAN_PLUGIN_PATH, and the built-in ones.
 [[nodiscard]] runtime::Registry open_registry(const CommandLine& line);
@@ -24,7 +24,8 @@ void add_target_options(CommandLine& line);  ///< --mode, --name, --slice, and a
 /// --threads, or as many as this process may use.
 [[nodiscard]] Index threads(const CommandLine& line);
 
-/// A target named on the command line: a configuration (.toml) or a data file, with --mode, --slice and --set.
+/// A target named on the command line: a configuration (.toml) or a data file, with --mode, --member, --slice and
+/// --set.
 struct NamedTarget {
     runtime::LoadedTarget loaded;
     std::string name;

@@ -11,6 +11,7 @@
 #include "attnspan/experiment/result_json.hpp"
 #include "attnspan/io/matrix_market.hpp"
 #include "attnspan/io/npy.hpp"
+#include "attnspan/io/npz.hpp"
 #include "attnspan/memory.hpp"
 #include "command_line.hpp"
 #include "commands.hpp"
@@ -23,8 +24,8 @@ namespace {
 namespace po = boost::program_options;
 
 void require_writable_name(const CommandLine& line, const std::filesystem::path& path) {
-    if (path.extension() != ".npy" && path.extension() != ".mtx") {
-        line.fail(fmt::format("--write {}: the name must end in .npy or .mtx", path.string()));
+    if (path.extension() != ".npy" && path.extension() != ".npz" && path.extension() != ".mtx") {
+        line.fail(fmt::format("--write {}: the name must end in .npy, .npz or .mtx", path.string()));
     }
 }
 
@@ -33,9 +34,13 @@ void write_target(const std::filesystem::path& path, const SparseMatrix& target)
         io::write_matrix_market(path, target);
         return;
     }
-    require_memory(
-        static_cast<double>(target.rows) * static_cast<double>(target.cols) * sizeof(double),
-        fmt::format("a dense {} x {} array for {} (.mtx stays sparse)", target.rows, target.cols, path.string()));
+    if (path.extension() == ".npz") {
+        io::write_sparse_npz(path, target);
+        return;
+    }
+    require_memory(static_cast<double>(target.rows) * static_cast<double>(target.cols) * sizeof(double),
+                   fmt::format("a dense {} x {} array for {} (.npz and .mtx stay sparse)", target.rows, target.cols,
+                               path.string()));
     Matrix<double> dense(target.rows, target.cols, 0.0);
     for (Index i = 0; i < target.rows; ++i) {
         for (std::size_t t = 0; t < target.row_columns(i).size(); ++t) {
@@ -57,13 +62,13 @@ Index count_invisible(const SparseMatrix& target, const VisibleRanges& visible) 
 }  // namespace
 
 int target_command(const std::vector<std::string>& words) {
-    CommandLine line(
-        "target CONFIG|FILE [options]",
-        "Describes a target: of a configuration (.toml), or of a data file (Matrix Market or .npy). Empty rows\n"
-        "and rectangles are described without complaint.",
-        {{.name = "CONFIG|FILE"}});
-    line.options().add_options()("write", po::value<std::string>()->value_name("FILE"), "save it (.npy or .mtx)")(
-        "json", "one JSON document on standard output");
+    CommandLine line("target CONFIG|FILE [options]",
+                     "Describes a target: of a configuration (.toml), or of a data file (Matrix Market, .npy, .npz or\n"
+                     ".safetensors). Empty rows and rectangles are described without complaint.",
+                     {{.name = "CONFIG|FILE"}});
+    line.options().add_options()("write", po::value<std::string>()->value_name("FILE"),
+                                 "save it (.npy, .mtx, or .npz as SciPy does)")("json",
+                                                                                "one JSON document on standard output");
     add_target_options(line);
     if (!line.parse(words)) {
         return 0;

@@ -14,7 +14,7 @@
 #include "attnspan/error.hpp"
 #include "attnspan/experiment/result_json.hpp"
 #include "attnspan/experiment/row_table.hpp"
-#include "attnspan/io/npy.hpp"
+#include "attnspan/io/array_file.hpp"
 #include "attnspan/runtime/resolve.hpp"
 #include "command_line.hpp"
 #include "commands.hpp"
@@ -31,8 +31,8 @@ struct Embedding {
     Matrix<double> k;  ///< keys x m
 };
 
-Matrix<double> read_finite(const std::string& file) {
-    Matrix<double> out = io::read_npy_matrix(file);
+Matrix<double> read_finite(const std::string& file, const std::string& usual_name) {
+    Matrix<double> out = io::read_matrix(file, usual_name);
     for (Index i = 0; i < out.rows(); ++i) {
         for (Index j = 0; j < out.cols(); ++j) {
             if (!std::isfinite(out(i, j))) {
@@ -46,8 +46,8 @@ Matrix<double> read_finite(const std::string& file) {
 
 /// X W for a weight matrix in a file.
 Matrix<double> projected(const Matrix<double>& x, const std::string& option, const std::string& file,
-                         const Backend& backend) {
-    const Matrix<double> w = read_finite(file);
+                         const std::string& usual_name, const Backend& backend) {
+    const Matrix<double> w = read_finite(file, usual_name);
     if (w.rows() != x.cols()) {
         throw Error(ErrorKind::data,
                     fmt::format("--{} {}: {} x {} does not fit X with {} columns; W must have as many rows as X "
@@ -74,12 +74,12 @@ Embedding read_embedding(const CommandLine& line, const Backend& backend) {
     if (factors) {
         const std::string q = need("q");
         const std::string k = need("k");
-        return {.q = read_finite(q), .k = read_finite(k)};
+        return {.q = read_finite(q, "Q"), .k = read_finite(k, "K")};
     }
     const std::string wq = need("wq");
     const std::string wk = need("wk");
-    const Matrix<double> x = read_finite(need("x"));
-    return {.q = projected(x, "wq", wq, backend), .k = projected(x, "wk", wk, backend)};
+    const Matrix<double> x = read_finite(need("x"), "X");
+    return {.q = projected(x, "wq", wq, "W_Q", backend), .k = projected(x, "wk", wk, "W_K", backend)};
 }
 
 void require_fit(const Embedding& e, const SparseMatrix& target) {
@@ -118,7 +118,8 @@ core::Criterion criterion_of(const Limits& limits) {
 int verify_command(const std::vector<std::string>& words) {
     CommandLine line(
         "verify --target CONFIG|FILE (--x FILE --wq FILE --wk FILE | --q FILE --k FILE) [options]",
-        "Measures embeddings (.npy) against a target: the logits are scale (X W_Q)(X W_K)^T, or scale Q K^T.\n"
+        "Measures embeddings against a target: the logits are scale (X W_Q)(X W_K)^T, or scale Q K^T. A FILE of these\n"
+        "is .npy, .npz or .safetensors; of several arrays in one, FILE:NAME names one (default X, W_Q, W_K, Q or K).\n"
         "With a limit the exit code says whether it is kept (0) or not (1).",
         {});
     line.options().add_options()("target", po::value<std::string>()->value_name("FILE"),

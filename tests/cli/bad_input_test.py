@@ -164,7 +164,6 @@ class FilesThatCannotBeUsed(InFolder):
             "npy/object_array.npy": "never unpickled",
             "npy/py2_long_shape.npy": "shape (2,)",
             "npy/npyz_c_order_i8.npy": "slice",
-            "npy/scipy_csr.npz": "zip archive",
             "graphs/cora.cites": "Matrix Market",
         }
         for name, fragment in expected.items():

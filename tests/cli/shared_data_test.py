@@ -53,7 +53,7 @@ class Entry:
     def is_weights(self):
         """Does section 7 admit it as a target (a stack: with a slice)?"""
         return self.expect == "ok" and self.number("negatives") == 0 and len(self.shape) in (2, 3) \
-            and not self.has_duplicates() and self.path.suffix in (".mtx", ".npy")
+            and not self.has_duplicates() and self.path.suffix in (".mtx", ".npy", ".npz")
 
 
 ENTRIES = [Entry(row) for row in tables(joined((DATA / "MANIFEST.md").read_text()))] if DATA else []
@@ -75,7 +75,6 @@ REFUSED = {
     "mtx/mangled1.mtx": (r":1:\d+", "mangled"),
     "npy/py2_long_shape.npy": (r"", r"shape \(2,\)"),
     "npy/object_array.npy": (r"", "never unpickled"),
-    "npy/scipy_csr.npz": (r"", "zip archive|npz"),
     "graphs/cora.cites": (r"", "npy.*Matrix Market"),
 }
 

@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <array>
+#include <attnspan/io/npz.hpp>
+#include <attnspan/io/safetensors.hpp>
 #include <attnspan/io/target_file.hpp>
 #include <iterator>
 #include <limits>
@@ -49,8 +52,24 @@ std::string mutated(std::string bytes, std::mt19937_64& random) {
 
 }  // namespace
 
+/// An .npz archive of SciPy and a .safetensors file, as this program writes them.
+std::vector<std::string> written_archives() {
+    const test::TemporaryFolder folder;
+    SparseMatrix sparse;
+    sparse.cols = 4;
+    for (const Index key : {1, 3, 0}) {
+        sparse.push(key, 0.5 + static_cast<double>(key));
+        sparse.end_row();
+    }
+    io::write_sparse_npz(folder / "a.npz", sparse);
+    const Matrix<double> dense(2, 3, 1.5);
+    const std::array<io::NamedMatrix, 2> tensors{{{"A", dense.view()}, {"B", dense.view()}}};
+    io::write_safetensors(folder / "a.safetensors", tensors);
+    return {test::bytes_of(folder / "a.npz"), test::bytes_of(folder / "a.safetensors")};
+}
+
 TEST_CASE("damaged files are read as a well-formed matrix or refused as data or for memory, never worse") {
-    const std::vector<std::string> seeds{
+    std::vector<std::string> seeds{
         "%%MatrixMarket matrix coordinate real general\n% c\n3 4 4\n1 1 1.5D-3\n2 3 +2\n3 4 1e3\n1 2 0\n",
         "%%MatrixMarket matrix coordinate integer symmetric\r\n3 3 3\r\n1 1 4\r\n3 1 5\r\n3 3 7\r\n",
         "%%MatrixMarket matrix coordinate pattern general\n5 5 3\n1 5\n5 1\n3 3\n",
@@ -60,12 +79,14 @@ TEST_CASE("damaged files are read as a well-formed matrix or refused as data or 
         "\x93NUMPY\2\0\x3c\0\0\0{'descr': '>u8', 'fortran_order': True, 'shape': (1, 2, 1)}\n"s +
             "\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\2"s,
     };
+    std::ranges::copy(written_archives(), std::back_inserter(seeds));
+    const auto undamaged = static_cast<int>(seeds.size());
     std::mt19937_64 random(20240607);
     int read = 0;
     int refused = 0;
     for (int round = 0; round < 60000; ++round) {
         const std::string& seed = seeds[static_cast<std::size_t>(round) % seeds.size()];
-        const std::string bytes = round < 6 ? seed : mutated(seed, random);
+        const std::string bytes = round < undamaged ? seed : mutated(seed, random);
         const io::TargetFileOptions options{
             .slice = seed.find("(1, 2, 1)") == std::string::npos ? std::optional<Index>{} : 0,
             .duplicates = random() % 2 == 0 ? io::Duplicates::refuse : io::Duplicates::sum};
@@ -81,7 +102,7 @@ TEST_CASE("damaged files are read as a well-formed matrix or refused as data or 
             ++read;
         } catch (const Error& error) {
             REQUIRE((error.kind() == ErrorKind::data || error.kind() == ErrorKind::resource));
-            REQUIRE(round >= 6);
+            REQUIRE(round >= undamaged);
             ++refused;
         }
     }

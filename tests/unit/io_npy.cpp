@@ -1,3 +1,4 @@
+#include <attnspan/io/array_file.hpp>
 #include <attnspan/io/npy.hpp>
 #include <bit>
 #include <cmath>
@@ -262,7 +263,7 @@ TEST_CASE("writing and reading .npy gives the same bits, also from a view with g
     }
     const ConstMatrixView<double> view = ConstMatrixView<double>(m.view()).block(1, 6, 2, 5);
     io::write_npy(folder / "a.npy", view);
-    const Matrix<double> read = io::read_npy_matrix(folder / "a.npy");
+    const Matrix<double> read = io::read_matrix((folder / "a.npy").string(), "X");
     REQUIRE(read.rows() == 5);
     REQUIRE(read.cols() == 3);
     for (Index i = 0; i < 5; ++i) {
@@ -295,7 +296,7 @@ TEST_CASE("the bytes written are those that numpy.save writes") {
 TEST_CASE("a matrix is read from two dimensions only") {
     const test::TemporaryFolder folder;
     const auto path = folder.write("a.npy", npy(dict("<f8", "(2,)"), raw<double>({1, 2})));
-    const Error error = test::error_of([&] { return io::read_npy_matrix(path); });
+    const Error error = test::error_of([&] { return io::read_matrix(path.string(), "X"); });
     CHECK(error.kind() == ErrorKind::data);
     CHECK(contains(error, "(2,)"));
 }

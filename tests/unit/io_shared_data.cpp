@@ -111,7 +111,6 @@ TEST_CASE("public Matrix Market files that hold no weights are refused with thei
         {"mtx/invalid_indices_out_of_range_1.mtx", 5, "row is 5000"},
         {"mtx/mangled1.mtx", 1, "mangled"},
         {"graphs/cora.cites", 0, "text that begins with"},
-        {"npy/scipy_csr.npz", 0, ".npz"},
         {"npy/object_array.npy", 0, "never unpickled"},
         {"npy/py2_long_shape.npy", 0, "(2,)"},
         {"attention/s260k_L64_l1_allheads.npy", 0, "slice = h"},

@@ -110,7 +110,7 @@ TEST_CASE("a matrix without rows or columns is refused") {
 }
 
 TEST_CASE("other files are refused by what they are") {
-    refused("PK\3\4", {}, {".npz"});
+    refused("PK\3\4", {}, {"zip archive"});
     refused("", {}, {"empty file"});
     refused("1 2\n", {}, {"text that begins with \"1 2\""});
 }

@@ -17,6 +17,7 @@
 #include "attnspan/io/digest.hpp"
 #include "attnspan/io/npy.hpp"
 #include "attnspan/io/png.hpp"
+#include "attnspan/io/safetensors.hpp"
 
 namespace attnspan::experiment {
 namespace fs = std::filesystem;
@@ -42,25 +43,42 @@ Matrix<double> selection(Index m, Index first) {
 /// The files of a run as they are written, and what result.json says of them.
 class RunFiles {
 public:
-    RunFiles(fs::path directory, nlohmann::ordered_json& document)
-        : directory_(std::move(directory)), document_(document) {}
+    RunFiles(fs::path directory, runtime::WeightsFormat format, nlohmann::ordered_json& document)
+        : directory_(std::move(directory)), format_(format), document_(document) {}
 
     /// W_Q and W_K of section 3.4, which depend on nothing but m.
     void add_weights(Index query_dim) {
         for (const auto& [name, first] : {std::pair("W_Q", Index{0}), std::pair("W_K", query_dim)}) {
-            const std::string file = std::string(name) + ".npy";
-            write_array(file, selection(query_dim, first));
-            weights_[name] = {{"file", file}, {"sha256", io::sha256_of_file(directory_ / file)}};
+            Matrix<double> w = selection(query_dim, first);
+            // Of the file, as sha256sum prints it; or of the tensor's data, for the file holds the inputs as well.
+            std::string digest = io::sha256_of_rows(w.view());
+            const std::string place = add_array(name, std::move(w));
+            if (format_ == runtime::WeightsFormat::npy) {
+                digest = io::sha256_of_file(directory_ / place);
+            }
+            weights_[name] = {{"file", place}, {"sha256", digest}};
         }
         document_["weights"] = weights_;
     }
     /// X of a target, and the weights that it goes with.
-    void add_input(std::size_t target, const std::string& file, const core::Solution& found) {
-        write_array(file, side_by_side(found.x1, found.x2));
+    void add_input(std::size_t target, const std::string& name, const core::Solution& found) {
         nlohmann::ordered_json& entry = document_["targets"][target];
         entry["logit_scale"] = found.logit_scale;
-        entry["files"]["X"] = file;
+        entry["files"]["X"] = add_array(name, side_by_side(found.x1, found.x2));
         entry["weights_sha256"] = {{"W_Q", weights_["W_Q"]["sha256"]}, {"W_K", weights_["W_K"]["sha256"]}};
+    }
+    /// After the last array.
+    void finish_arrays() {
+        if (tensors_.empty()) {
+            return;
+        }
+        std::vector<io::NamedMatrix> named;
+        for (const auto& [name, matrix] : tensors_) {
+            named.push_back({.name = name, .matrix = matrix.view()});
+        }
+        io::write_safetensors(directory_ / tensor_file, named);
+        names_.emplace_back(tensor_file);
+        tensors_.clear();
     }
     void add_heat_maps(std::size_t target, const std::string& file, const core::AttentionMaps& maps,
                        const runtime::ExportPlan& plan) {
@@ -87,14 +105,24 @@ public:
     [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
 
 private:
-    void write_array(const std::string& file, const Matrix<double>& matrix) {
-        io::write_npy(directory_ / file, matrix.view());
-        names_.push_back(file);
+    static constexpr const char* tensor_file = "weights.safetensors";
+
+    /// Where the array is, as `verify` takes it.
+    std::string add_array(const std::string& name, Matrix<double> matrix) {
+        if (format_ == runtime::WeightsFormat::safetensors) {
+            tensors_.emplace_back(name, std::move(matrix));
+            return std::string(tensor_file) + ':' + name;
+        }
+        names_.push_back(name + ".npy");
+        io::write_npy(directory_ / names_.back(), ConstMatrixView<double>(matrix.view()));
+        return names_.back();
     }
 
     fs::path directory_;
+    runtime::WeightsFormat format_;
     nlohmann::ordered_json& document_;
     nlohmann::ordered_json weights_;
+    std::vector<std::pair<std::string, Matrix<double>>> tensors_;  ///< that wait for their one file
     std::vector<std::string> names_;
 };
 
@@ -163,20 +191,21 @@ std::vector<std::string> write_run_directory(const fs::path& directory, bool for
                                              const runtime::PipelineConfig& config,
                                              const runtime::PipelineResult& result, nlohmann::ordered_json& document) {
     io::StagedDirectory stage(directory, force);
-    RunFiles files(stage.path(), document);
+    const runtime::ExportPlan plan = config.export_plan();
+    RunFiles files(stage.path(), plan.weights, document);
     if (result.query_dim) {
         files.add_weights(*result.query_dim);
     }
-    const runtime::ExportPlan plan = config.export_plan();
     for (std::size_t t = 0; t < result.targets.size(); ++t) {
         const runtime::TargetResult& target = result.targets[t];
         if (const auto& found = target.search.found) {
-            files.add_input(t, array_name(result, target, "X", ".npy"), *found);
+            files.add_input(t, array_name(result, target, "X", ""), *found);
         }
         if (target.maps && plan.heat_maps != runtime::HeatMaps::none) {
             files.add_heat_maps(t, array_name(result, target, "attention", ".png"), *target.maps, plan);
         }
     }
+    files.finish_arrays();
     files.add_texts(runtime::to_toml(config));
     stage.commit();
     return files.names();

@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <optional>
 #include <span>
 #include <system_error>
-#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "assemble.hpp"
 #include "attnspan/io/file.hpp"
-#include "attnspan/io/target_file.hpp"
 #include "attnspan/memory.hpp"
 #include "detail.hpp"
 #include "scanner.hpp"
@@ -19,14 +17,8 @@
 namespace attnspan::io {
 namespace {
 
+using detail::Entry;
 using detail::Scanner;
-
-struct Edge {
-    Index row;
-    Index col;
-    double weight;
-    Index line;
-};
 
 std::optional<Index> as_integer(std::string_view word) {
     Index value = 0;
@@ -90,22 +82,33 @@ public:
         const Nodes nodes(std::move(words_));
         if (nodes.has_heading()) {
             detail::fail("a line of headings stands above integers; remove it, or begin it with #",
-                         {source_, edges_.front().line, 1});
+                         {source_, edges_.front().place, 1});
         }
         const auto [numbers, count] = nodes.numbered();
         for (std::size_t e = 0; e < edges_.size(); ++e) {
             edges_[e].row = numbers[2 * e];
             edges_[e].col = numbers[2 * e + 1];
         }
-        assemble(count);
-        return std::move(result_);
+        return detail::assemble(
+            std::move(edges_), count, count, duplicates_,
+            {.repeated =
+                 [this](const Entry& earlier, const Entry& later) {
+                     detail::fail("this edge already stands in line " + std::to_string(earlier.place) +
+                                      "; remove one of them, or set duplicates = \"sum\" to add "
+                                      "them",
+                                  {source_, later.place, 1});
+                 },
+             .overflow =
+                 [this](const Entry& later) {
+                     detail::fail("the sum of duplicate edges overflows; scale the weights", {source_, later.place, 1});
+                 }});
     }
 
 private:
     void read_lines() {
         // The shortest edge is "1 1\n". Identifiers are there as words, as numbers and sorted.
         const double possible = static_cast<double>(scanner_.bytes_left()) / 4 + 1;
-        require_memory(possible * (sizeof(Edge) + 6 * sizeof(std::string_view)), source_);
+        require_memory(possible * (sizeof(Entry) + 6 * sizeof(std::string_view)), source_);
         std::optional<bool> has_weights;
         while (scanner_.next_entry()) {
             for (const char* end : {"source", "target"}) {
@@ -122,55 +125,15 @@ private:
             }
             const double weight = *has_weights ? scanner_.weight() : 1.0;
             scanner_.expect_end_of_line();
-            result_.explicit_zeros += weight == 0 ? 1 : 0;
-            edges_.push_back({.row = 0, .col = 0, .weight = weight, .line = scanner_.line()});
+            edges_.push_back({.row = 0, .col = 0, .weight = weight, .place = scanner_.line()});
         }
-        result_.stored = static_cast<Index>(edges_.size());
-    }
-
-    void assemble(Index count) {
-        std::sort(edges_.begin(), edges_.end(), [](const Edge& a, const Edge& b) {
-            return std::tie(a.row, a.col, a.line) < std::tie(b.row, b.col, b.line);
-        });
-        SparseMatrix& m = result_.matrix;
-        m.cols = count;
-        auto edge = edges_.begin();
-        for (Index i = 0; i < count; ++i) {
-            while (edge != edges_.end() && edge->row == i) {
-                const Index key = edge->col;
-                if (const double sum = sum_of_duplicates(edge); sum != 0) {
-                    m.push(key, sum);
-                }
-            }
-            m.end_row();
-        }
-    }
-
-    /// Moves behind all edges between the same two nodes.
-    double sum_of_duplicates(std::vector<Edge>::iterator& edge) {
-        const auto first = edge;
-        double sum = 0;
-        for (; edge != edges_.end() && edge->row == first->row && edge->col == first->col; ++edge) {
-            if (edge != first && duplicates_ == Duplicates::refuse) {
-                detail::fail("this edge already stands in line " + std::to_string(first->line) +
-                                 "; remove one of them, or set duplicates = \"sum\" to add them",
-                             {source_, edge->line, 1});
-            }
-            sum += edge->weight;
-            if (!std::isfinite(sum)) {
-                detail::fail("the sum of duplicate edges overflows; scale the weights", {source_, edge->line, 1});
-            }
-        }
-        result_.duplicates += edge - first - 1;
-        return sum;
     }
 
     Scanner scanner_;
     std::string source_;
     Duplicates duplicates_;
     std::vector<std::string_view> words_;
-    std::vector<Edge> edges_;
-    ReadWeights result_;
+    std::vector<Entry> edges_;
 };
 
 }  // namespace
@@ -182,13 +145,17 @@ ReadWeights parse_edge_list(std::string_view text, const std::string& source, Du
     return Parser(text, source, duplicates).parse();
 }
 
-ReadWeights read_graph_file(const std::filesystem::path& path, Duplicates duplicates) {
+ReadWeights read_graph_file(const std::filesystem::path& path, const TargetFileOptions& options) {
     const std::string bytes = read_file(path);
     const std::string source = path.string();
-    if (!bytes.starts_with("\x93NUMPY") && !bytes.starts_with("%%")) {
-        return parse_edge_list(bytes, source, duplicates);
+    if (!is_target_file(bytes)) {
+        if (options.member) {
+            detail::fail("an edge list has no member " + detail::quoted(*options.member) + "; leave it out",
+                         {.source = source});
+        }
+        return parse_edge_list(bytes, source, options.duplicates);
     }
-    ReadWeights graph = parse_target_file(bytes, source, {.duplicates = duplicates});
+    ReadWeights graph = parse_target_file(bytes, source, options);
     if (graph.matrix.rows != graph.matrix.cols) {
         detail::fail("the matrix is " + std::to_string(graph.matrix.rows) + " x " + std::to_string(graph.matrix.cols) +
                          ", but a graph has a row and a column for each of its nodes",

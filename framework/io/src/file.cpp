@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 
+#include "attnspan/io/safetensors.hpp"
 #include "attnspan/memory.hpp"
 #include "detail.hpp"
 
@@ -29,7 +30,7 @@ struct Signature {
 
 using namespace std::string_view_literals;
 constexpr std::array signatures{
-    Signature{"PK\3\4"sv, "a zip archive, as .npz files are; load it in Python and numpy.save the array you want"sv},
+    Signature{"PK\3\4"sv, "a zip archive, as .npz files are"sv},
     Signature{"\x1f\x8b"sv, "a gzip file; gunzip it first"sv},
     Signature{"BZh"sv, "a bzip2 file; bunzip2 it first"sv},
     Signature{"\xfd"
@@ -96,8 +97,8 @@ std::string describe_content(std::string_view bytes) {
             return std::string(s.meaning);
         }
     }
-    if (bytes.size() > 9 && bytes.substr(8, 2) == "{\"") {
-        return "a safetensors file; export the one tensor as .npy";
+    if (is_safetensors(bytes)) {
+        return "a safetensors file";
     }
     const std::string_view head = bytes.substr(0, 512);
     const bool is_text = std::ranges::none_of(

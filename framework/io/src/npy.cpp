@@ -13,6 +13,7 @@
 #include "attnspan/io/file.hpp"
 #include "attnspan/memory.hpp"
 #include "detail.hpp"
+#include "write.hpp"
 
 namespace attnspan::io {
 namespace {
@@ -138,22 +139,11 @@ Decoder decoder(const NpyHeader& header) {
 
 template <class T>
 void write(const std::filesystem::path& path, ConstMatrixView<T> matrix) {
-    std::string header = "{'descr': '<f" + std::to_string(sizeof(T)) +
-                         "', 'fortran_order': False, 'shape': " + detail::tuple(std::array{matrix.rows, matrix.cols}) +
-                         ", }";
-    constexpr std::size_t before = 10;
-    constexpr std::size_t alignment = 64;
-    header.append(alignment - 1 - (before + header.size()) % alignment, ' ');
-    header += '\n';
+    const std::string header =
+        detail::npy_header("<f" + std::to_string(sizeof(T)), std::array{matrix.rows, matrix.cols});
     write_file_atomically(path, [&](std::ostream& out) {
-        out << "\x93NUMPY" << '\1' << '\0' << static_cast<char>(header.size()) << '\0' << header;
-        std::vector<T> row(static_cast<std::size_t>(matrix.cols));
-        for (Index i = 0; i < matrix.rows; ++i) {
-            for (Index j = 0; j < matrix.cols; ++j) {
-                row[static_cast<std::size_t>(j)] = matrix(i, j);
-            }
-            out.write(reinterpret_cast<const char*>(row.data()), static_cast<std::streamsize>(sizeof(T) * row.size()));
-        }
+        out << header;
+        detail::write_rows(out, matrix);
     });
 }
 
@@ -174,26 +164,14 @@ NpyArray parse_npy(std::string_view bytes, const std::string& source) {
                          (found < expected ? "the file is cut short" : "remove what is too much"),
                      {.source = source});
     }
-    require_memory(sizeof(double) * static_cast<double>(header.count), source);
-    NpyArray array{.shape = header.shape, .values = std::vector<double>(static_cast<std::size_t>(header.count))};
-    decoder(header)(header, bytes.data() + header.data_offset, array.values, source);
-    return array;
+    return decode_array(header, bytes.data() + header.data_offset, source);
 }
 
-Matrix<double> read_npy_matrix(const std::filesystem::path& path) {
-    const NpyArray array = read_npy(path);
-    if (array.shape.size() != 2) {
-        detail::fail("a matrix is expected, but this array has shape " + detail::tuple(array.shape) +
-                         "; save it with two dimensions",
-                     {.source = path.string()});
-    }
-    Matrix<double> matrix(array.shape[0], array.shape[1]);
-    for (Index i = 0; i < matrix.rows(); ++i) {
-        for (Index j = 0; j < matrix.cols(); ++j) {
-            matrix(i, j) = array.values[static_cast<std::size_t>(i * matrix.cols() + j)];
-        }
-    }
-    return matrix;
+NpyArray decode_array(const NpyHeader& header, const char* data, const std::string& source) {
+    require_memory(sizeof(double) * static_cast<double>(header.count), source);
+    NpyArray array{.shape = header.shape, .values = std::vector<double>(static_cast<std::size_t>(header.count))};
+    decoder(header)(header, data, array.values, source);
+    return array;
 }
 
 void write_npy(const std::filesystem::path& path, ConstMatrixView<double> matrix) {

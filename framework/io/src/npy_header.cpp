@@ -173,13 +173,8 @@ void read_dtype(NpyHeader& header, const std::string& source) {
     header.big_endian = big_endian;
 }
 
-}  // namespace
-
-NpyHeader read_npy_header(const std::filesystem::path& path) {
-    return parse_npy_header(read_file(path, longest_header + 12), path.string());
-}
-
-NpyHeader parse_npy_header(std::string_view bytes, const std::string& source) {
+/// All but the meaning of the dtype.
+NpyHeader parse_layout(std::string_view bytes, const std::string& source) {
     const auto fail = [&](const std::string& message) { detail::fail(message, {.source = source}); };
     if (!bytes.starts_with(magic)) {
         fail("no .npy file: this is " + describe_content(bytes));
@@ -205,14 +200,38 @@ NpyHeader parse_npy_header(std::string_view bytes, const std::string& source) {
              " bytes, the header needs " + std::to_string(before + length) + "; the file is cut short");
     }
     DictParser(bytes.substr(before, length), source).parse_into(header);
+    header.data_offset = static_cast<Index>(before + length);
+    return header;
+}
+
+}  // namespace
+
+NpyHeader read_npy_header(const std::filesystem::path& path) {
+    return parse_npy_header(read_file(path, longest_header + 12), path.string());
+}
+
+NpyHeader parse_npy_header(std::string_view bytes, const std::string& source) {
+    NpyHeader header = parse_layout(bytes, source);
     read_dtype(header, source);
     const auto count = detail::product(header.shape);
     if (!count || !detail::product(std::array{*count, header.item_size})) {
-        fail("an array of shape " + detail::tuple(header.shape) + " cannot be stored; the header is damaged");
+        detail::fail("an array of shape " + detail::tuple(header.shape) + " cannot be stored; the header is damaged",
+                     {.source = source});
     }
     header.count = *count;
-    header.data_offset = static_cast<Index>(before + length);
     return header;
+}
+
+std::string parse_npy_text(std::string_view bytes, const std::string& source) {
+    const NpyHeader header = parse_layout(bytes, source);
+    const std::string_view text = bytes.substr(static_cast<std::size_t>(header.data_offset));
+    if (!header.dtype.starts_with("|S") || header.dtype.substr(2) != std::to_string(text.size()) ||
+        !header.shape.empty()) {
+        detail::fail("a single text of bytes is expected, but this is an array of dtype " +
+                         detail::quoted(header.dtype) + " and shape " + detail::tuple(header.shape),
+                     {.source = source});
+    }
+    return std::string(text.substr(0, text.find('\0')));
 }
 
 }  // namespace attnspan::io

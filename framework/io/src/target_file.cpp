@@ -7,8 +7,11 @@
 #include <span>
 #include <vector>
 
+#include "attnspan/io/array_file.hpp"
 #include "attnspan/io/file.hpp"
 #include "attnspan/io/npy.hpp"
+#include "attnspan/io/npz.hpp"
+#include "attnspan/io/safetensors.hpp"
 #include "attnspan/memory.hpp"
 #include "detail.hpp"
 
@@ -61,6 +64,28 @@ SparseMatrix dense_to_sparse(const NpyArray& array, Index offset, const std::str
     return m;
 }
 
+ReadWeights from_array(const NpyArray& array, const TargetFileOptions& options, const std::string& source) {
+    ReadWeights result;
+    result.matrix = dense_to_sparse(array, matrix_offset(array.shape, options.slice, source), source);
+    result.is_array = true;
+    result.stored = static_cast<Index>(array.values.size());
+    return result;
+}
+
+/// The array that is asked for, or the only one, or else the sparse matrix that the members of an .npz describe.
+ReadWeights read_member(std::string_view bytes, const std::string& source, const TargetFileOptions& options) {
+    if (is_zip(bytes) && !options.member) {
+        if (const Npz archive(bytes, source); archive.is_sparse()) {
+            ReadWeights result = archive.sparse(options.duplicates);
+            matrix_offset({result.matrix.rows, result.matrix.cols}, options.slice, source);
+            return result;
+        }
+    }
+    const auto arrays = open_array_file(bytes, source);
+    const std::string name = arrays->choose(options.member, "A", source, "choose one with member = \"NAME\"");
+    return from_array(arrays->array(name), options, source + ':' + name);
+}
+
 /// Marks the entries of a row that the rule keeps. Keys ascend with t.
 void mark(const KeepTop& rule, std::span<const double> weights, std::vector<char>& kept) {
     std::vector<std::size_t> order(weights.size());
@@ -81,19 +106,29 @@ ReadWeights read_target_file(const std::filesystem::path& path, const TargetFile
     return parse_target_file(read_file(path), path.string(), options);
 }
 
+bool is_target_file(std::string_view bytes) {
+    return bytes.starts_with("\x93NUMPY") || bytes.starts_with("%%") || is_zip(bytes) || is_safetensors(bytes);
+}
+
 ReadWeights parse_target_file(std::string_view bytes, const std::string& source, const TargetFileOptions& options) {
     ReadWeights result;
-    if (bytes.starts_with("\x93NUMPY")) {
-        const NpyArray array = parse_npy(bytes, source);
-        result.matrix = dense_to_sparse(array, matrix_offset(array.shape, options.slice, source), source);
-        result.is_array = true;
-        result.stored = static_cast<Index>(array.values.size());
+    if (is_zip(bytes) || is_safetensors(bytes)) {
+        result = read_member(bytes, source, options);
+    } else if (options.member) {
+        detail::fail("it holds no arrays with names, so that member = " + detail::quoted(*options.member) +
+                         " has no meaning; leave it out",
+                     {.source = source});
+    } else if (bytes.starts_with("\x93NUMPY")) {
+        result = from_array(parse_npy(bytes, source), options, source);
     } else if (bytes.starts_with("%%")) {
         result = parse_matrix_market(bytes, source, {.duplicates = options.duplicates});
         matrix_offset({result.matrix.rows, result.matrix.cols}, options.slice, source);
     } else {
-        detail::fail("a .npy array or a Matrix Market file is expected, but this is " + describe_content(bytes),
-                     {.source = source});
+        detail::fail(
+            "a .npy array, an .npz archive, a .safetensors file or a Matrix Market file is expected, but this "
+            "is " +
+                describe_content(bytes),
+            {.source = source});
     }
     if (result.matrix.rows == 0 || result.matrix.cols == 0) {
         detail::fail("the matrix is " + std::to_string(result.matrix.rows) + " x " +

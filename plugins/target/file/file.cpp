@@ -12,7 +12,8 @@ public:
     static ParameterSpecs parameters() {
         using namespace parameter;
         return {
-            path("path", "Matrix Market file or .npy array of weights, queries x keys").required(),
+            path("path", "weights, queries x keys: Matrix Market, .npy, .npz (SciPy's too) or .safetensors").required(),
+            text("member", "which array of an .npz archive or .safetensors file"),
             integer("slice", "which matrix of a stack (heads x queries x keys), from 0").at_least(0),
             integer("keep.top", "keep this many of the largest visible weights of each row").at_least(1),
             real("keep.above", "keep the visible weights greater than this").at_least(0),
@@ -20,8 +21,7 @@ public:
                 .defaults_to("error"),
             choice("invisible", {"error", "drop"}, "a weight at an invisible pair: refused, or removed and counted")
                 .defaults_to("error"),
-            choice("duplicates", {"error", "sum"},
-                   "entries of a Matrix Market file at the same place: refused, or added")
+            choice("duplicates", {"error", "sum"}, "entries of a sparse matrix at the same place: refused, or added")
                 .defaults_to("error"),
         };
     }
@@ -41,6 +41,9 @@ public:
         io::TargetFileOptions options{.duplicates = sums_duplicates_ ? io::Duplicates::sum : io::Duplicates::refuse};
         if (parameters.has("slice")) {
             options.slice = parameters.integer("slice");
+        }
+        if (parameters.has("member")) {
+            options.member = parameters.text("member");
         }
         file_ = io::read_target_file(parameters.path("path"), options);
     }
@@ -80,4 +83,4 @@ private:
 
 }  // namespace
 
-ATTNSPAN_PLUGIN(FileTarget, "file", "1.0.0", "weights from a Matrix Market file or a .npy array");
+ATTNSPAN_PLUGIN(FileTarget, "file", "1.0.0", "weights from a Matrix Market, .npy, .npz or .safetensors file");

@@ -1,3 +1,4 @@
+#include <optional>
 #include <utility>
 
 #include "adjacency.hpp"
@@ -16,7 +17,8 @@ public:
     static ParameterSpecs parameters() {
         using namespace parameter;
         ParameterSpecs specs{
-            path("path", "edge list, or adjacency matrix as a Matrix Market file or .npy array").required(),
+            path("path", "edge list, or adjacency matrix in a form that `file` reads").required(),
+            text("member", "which array of an .npz archive or .safetensors file"),
             choice("edges", {"directed", "symmetric"}, "as they stand in the file, or both ways")
                 .defaults_to("directed"),
             choice("self_loops", {"keep", "add", "remove"}, "edges of a node to itself").defaults_to("keep"),
@@ -35,7 +37,9 @@ public:
         : allows_empty_rows_(p.text("empty_rows") == "allow"),
           sums_duplicates_(p.text("duplicates") == "sum"),
           weighting_(p),
-          file_(io::read_graph_file(p.path("path"), sums_duplicates_ ? io::Duplicates::sum : io::Duplicates::refuse)) {
+          file_(io::read_graph_file(p.path("path"),
+                                    {.duplicates = sums_duplicates_ ? io::Duplicates::sum : io::Duplicates::refuse,
+                                     .member = p.has("member") ? std::optional(p.text("member")) : std::nullopt})) {
         SparseMatrix& graph = file_.matrix;
         if (p.text("edges") == "symmetric") {
             graph = graph::symmetric(graph);

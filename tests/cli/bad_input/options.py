@@ -49,7 +49,7 @@ OPTIONS = [
     usage("rows of another ending", ["run run.toml --rows rows.txt", VERIFY + " --rows rows.txt"], "--rows rows.txt",
           ".csv or .npy"),
     usage("rows without a name", "run run.toml --rows ''", "--rows", ".csv or .npy"),
-    usage("target written with another ending", "target a.npy --write b.txt", "--write b.txt", ".npy or .mtx"),
+    usage("target written with another ending", "target a.npy --write b.txt", "--write b.txt", ".npy, .npz or .mtx"),
     usage("slice that is a word", "target a.npy --slice first", "--slice", "first"),
     usage("negative slice by option", "target a.npy --slice=-1", "--slice", "-1", "at least 0", silent_on=("--set",)),
     usage("misspelt mode by option", ["target a.npy --mode casual", VERIFY + " --mode casual"],

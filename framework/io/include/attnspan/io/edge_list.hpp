@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "attnspan/io/matrix_market.hpp"
+#include "attnspan/io/target_file.hpp"
 
 namespace attnspan::io {
 
@@ -23,6 +24,6 @@ namespace attnspan::io {
 
 /// Reads a graph from an edge list, or from a square matrix as read_target_file does; the first bytes decide which.
 /// @throws Error(data) as these two do, and for a matrix that is not square; Error(resource)
-[[nodiscard]] ReadWeights read_graph_file(const std::filesystem::path& path, Duplicates duplicates);
+[[nodiscard]] ReadWeights read_graph_file(const std::filesystem::path& path, const TargetFileOptions& options);
 
 }  // namespace attnspan::io

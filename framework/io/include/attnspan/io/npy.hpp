@@ -42,9 +42,13 @@ struct NpyArray {
 /// The same for bytes in memory.
 [[nodiscard]] NpyArray parse_npy(std::string_view bytes, const std::string& source);
 
-/// Reads a two-dimensional array as a matrix, the first index being the row. Elements may be any double.
-/// @throws as read_npy, and Error(data) for another number of dimensions
-[[nodiscard]] Matrix<double> read_npy_matrix(const std::filesystem::path& path);
+/// The text of an array of dtype S and no dimension, without the zeros that fill it up.
+/// @throws Error(data)
+[[nodiscard]] std::string parse_npy_text(std::string_view bytes, const std::string& source);
+
+/// Reads the elements that `header` describes from `data`, which is as long as it says.
+/// @throws Error(data) for an integer that is not exact in a double, with its index; Error(resource)
+[[nodiscard]] NpyArray decode_array(const NpyHeader& header, const char* data, const std::string& source);
 
 /// Writes version 1.0, little-endian, C order, atomically.
 /// @throws Error(resource)

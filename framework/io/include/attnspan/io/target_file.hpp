@@ -16,11 +16,16 @@ namespace attnspan::io {
 struct TargetFileOptions {
     std::optional<Index> slice = {};  ///< which matrix of a stack (heads x queries x keys); refused for one matrix
     Duplicates duplicates = Duplicates::refuse;
+    std::optional<std::string> member = {};  ///< which array of several; refused for a file that is one array
 };
 
-/// Reads a matrix of weights, queries x keys, from a Matrix Market file or a .npy array; its first bytes decide which.
-/// Empty rows, rectangular shapes and invisible entries are none of its business. A dense array has no explicit zeros.
-/// @throws Error(data) as the two readers do, for an entry that is negative or not finite (with its row and key), for
+/// Whether parse_target_file would read such bytes, by their beginning.
+[[nodiscard]] bool is_target_file(std::string_view bytes);
+
+/// Reads a matrix of weights, queries x keys, from a Matrix Market file, a .npy array, an array of an .npz archive or
+/// .safetensors file, or the sparse matrix that SciPy saved as .npz; its first bytes decide which. Empty rows,
+/// rectangular shapes and invisible entries are none of its business. A dense array has no explicit zeros.
+/// @throws Error(data) as the readers do, for an entry that is negative or not finite (with its row and key), for
 /// an array that is neither a matrix nor a stack with a slice, for a matrix without rows or columns, and for any other
 /// kind of file (named); Error(resource)
 [[nodiscard]] ReadWeights read_target_file(const std::filesystem::path& path, const TargetFileOptions& options = {});

@@ -10,6 +10,14 @@ install(TARGETS attnspan RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(TARGETS ${plugins} LIBRARY DESTINATION "${ATTNSPAN_INSTALLED_LIBRARIES}/plugins")
 install(TARGETS ${kernels} LIBRARY DESTINATION "${ATTNSPAN_INSTALLED_LIBRARIES}/kernels")
 
+install(DIRECTORY "${CMAKE_BINARY_DIR}/share/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}")
+foreach(script IN ITEMS
+    "bash-completion/completions/attnspan" "zsh/vendor-completions/_attnspan" "fish/vendor_completions.d/attnspan.fish")
+  get_filename_component(file "${script}" NAME)
+  get_filename_component(folder "${script}" DIRECTORY)
+  install(FILES "${CMAKE_BINARY_DIR}/share/completion/${file}" DESTINATION "${CMAKE_INSTALL_DATADIR}/${folder}")
+endforeach()
+
 # find_package(attnspan)
 set(package "lib/cmake/attnspan")
 set_target_properties(attnspan_sdk PROPERTIES EXPORT_NAME sdk)

@@ -69,9 +69,7 @@ Answer from_target(const CommandLine& line, const Tolerances& tolerances, double
     return {.n = problem.keys(), .input = core::bound_input(problem, tau)};
 }
 
-}  // namespace
-
-int bound_command(const std::vector<std::string>& words) {
+CommandLine bound_line() {
     CommandLine line(
         "bound (--length L [--nonzeros K] [--variation G] | --target CONFIG|FILE) [options]",
         "The query dimension m at which a Gaussian or a Haar projection succeeds with the stated probability:\n"
@@ -89,9 +87,10 @@ int bound_command(const std::vector<std::string>& words) {
         "target", po::value<std::string>()->value_name("FILE"), "a configuration or a data file, instead of a size")(
         "json", "one JSON document on standard output");
     add_target_options(line);
-    if (!line.parse(words)) {
-        return 0;
-    }
+    return line;
+}
+
+int bound(const CommandLine& line) {
     const Tolerances tolerances{
         .ratio = line.get<double>("ratio"), .leakage = line.get<double>("leakage"), .where = {.source = "--leakage"}};
     const double scale = line.get<double>("margin-scale");
@@ -135,6 +134,12 @@ int bound_command(const std::vector<std::string>& words) {
                   << ".\n";
     }
     return 0;
+}
+
+}  // namespace
+
+Command bound_command() {
+    return {.name = "bound", .summary = "the proven bound on the query dimension", .line = bound_line, .run = bound};
 }
 
 }  // namespace attnspan::cli

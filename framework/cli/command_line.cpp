@@ -86,34 +86,44 @@ std::string CommandLine::positional(const std::string& name) const {
     return place < words_.size() ? words_[place] : std::string();
 }
 
-int dispatch(const std::string& program, std::span<const Command> commands, const std::vector<std::string>& words) {
-    const auto print_help = [&](std::ostream& out) {
-        out << fmt::format("usage: {} COMMAND ...\n\ncommands:\n", program);
-        for (const Command& command : commands) {
-            out << fmt::format("  {:<10} {}\n", command.name, command.summary);
-        }
-        out << fmt::format("\n`{} COMMAND --help` explains one of them.\n", program);
-    };
-    if (!words.empty() && (words[0] == "--help" || words[0] == "-h" || words[0] == "help")) {
-        print_help(std::cout);
-        return 0;
+namespace {
+
+/// `path` is what stands before the words: "attnspan plugins".
+int dispatch(const Command& command, const std::string& path, const std::vector<std::string>& words) {
+    if (command.run) {
+        CommandLine line = command.line();
+        return line.parse(words) ? command.run(line) : 0;
     }
     std::vector<std::string> names;
-    std::transform(commands.begin(), commands.end(), std::back_inserter(names),
+    std::transform(command.commands.begin(), command.commands.end(), std::back_inserter(names),
                    [](const Command& c) { return c.name; });
     if (words.empty()) {
         throw Error(ErrorKind::usage, fmt::format("a command is missing; one of {} (`{} --help` explains them)",
-                                                  fmt::join(names, ", "), program));
+                                                  fmt::join(names, ", "), path));
     }
-    const auto found =
-        std::find_if(commands.begin(), commands.end(), [&](const Command& c) { return c.name == words[0]; });
-    if (found == commands.end()) {
+    if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+        std::cout << fmt::format("usage: {} COMMAND ...\n\ncommands:\n", path);
+        for (const Command& c : command.commands) {
+            std::cout << fmt::format("  {:<10} {}\n", c.name, c.summary);
+        }
+        std::cout << fmt::format("\n`{} COMMAND --help` explains one of them.\n", path);
+        return 0;
+    }
+    const auto found = std::find_if(command.commands.begin(), command.commands.end(),
+                                    [&](const Command& c) { return c.name == words[0]; });
+    if (found == command.commands.end()) {
         const auto near = runtime::nearest(words[0], names);
-        throw Error(ErrorKind::usage, fmt::format("\"{}\" is no command of {}; {}", words[0], program,
+        throw Error(ErrorKind::usage, fmt::format("\"{}\" is no command of {}; {}", words[0], path,
                                                   near ? fmt::format("did you mean \"{}\"?", *near)
                                                        : fmt::format("they are {}", fmt::join(names, ", "))));
     }
-    return found->run({words.begin() + 1, words.end()});
+    return dispatch(*found, path + ' ' + found->name, {words.begin() + 1, words.end()});
+}
+
+}  // namespace
+
+int dispatch(const Command& program, const std::vector<std::string>& words) {
+    return dispatch(program, program.name, words);
 }
 
 }  // namespace attnspan::cli

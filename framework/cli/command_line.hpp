@@ -3,18 +3,10 @@
 #include <boost/program_options.hpp>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 namespace attnspan::cli {
-
-/// A subcommand: how it is called, and what it does with the words after its name. Returns the exit code.
-struct Command {
-    std::string name;
-    std::string summary;  ///< one line
-    std::function<int(const std::vector<std::string>&)> run;
-};
 
 /// Words that a command takes by their place.
 struct Positional {
@@ -28,8 +20,12 @@ public:
     /// `usage` is the line after "usage: attnspan ", `text` what `--help` says before the options.
     CommandLine(std::string usage, std::string text, std::vector<Positional> positionals);
 
-    /// For declaring options: options().add_options()...
+    /// For declaring options: options().add_options()... Their value names say what completes them, see completion.cpp.
     boost::program_options::options_description& options() { return options_; }
+    [[nodiscard]] const boost::program_options::options_description& options() const { return options_; }
+    [[nodiscard]] const std::string& usage() const { return usage_; }
+    [[nodiscard]] const std::string& text() const { return text_; }
+    [[nodiscard]] const std::vector<Positional>& positionals() const { return positionals_; }
 
     /// @return false when --help was asked for and printed
     /// @throws Error(usage)
@@ -63,8 +59,17 @@ private:
     std::vector<std::string> words_;
 };
 
-/// Runs the command that the first word names. `program` is what stands before it in usage lines.
+/// What the program can do, as a tree: a command has a line and runs, or has commands below it.
+struct Command {
+    std::string name;
+    std::string summary;                                     ///< one line
+    std::function<CommandLine()> line = {};                  ///< what it takes
+    std::function<int(const CommandLine& parsed)> run = {};  ///< returns the exit code
+    std::vector<Command> commands = {};
+};
+
+/// Runs the command that the words name, or prints help.
 /// @throws Error(usage) for none or an unknown one
-int dispatch(const std::string& program, std::span<const Command> commands, const std::vector<std::string>& words);
+int dispatch(const Command& program, const std::vector<std::string>& words);
 
 }  // namespace attnspan::cli

@@ -12,26 +12,28 @@
 namespace attnspan::cli {
 namespace {
 
-int check(const std::vector<std::string>& words) {
+CommandLine check_line() {
     CommandLine line("config check CONFIG [options]", "Checks every key, type and range without running anything.",
                      {{.name = "CONFIG"}});
     add_config_options(line);
-    if (!line.parse(words)) {
-        return 0;
-    }
+    return line;
+}
+
+int check(const CommandLine& line) {
     runtime::Registry registry = open_registry(line);
     (void)runtime::resolve(read_document(line, line.positional("CONFIG")), registry);
     std::cout << fmt::format("{}: ok\n", line.positional("CONFIG"));
     return 0;
 }
 
-int print(const std::vector<std::string>& words) {
+CommandLine print_line() {
     CommandLine line("config print CONFIG [options]", "Prints the configuration with every default filled in, as TOML.",
                      {{.name = "CONFIG"}});
     add_config_options(line);
-    if (!line.parse(words)) {
-        return 0;
-    }
+    return line;
+}
+
+int print(const CommandLine& line) {
     runtime::Registry registry = open_registry(line);
     std::cout << runtime::to_toml(runtime::resolve(read_document(line, line.positional("CONFIG")), registry));
     return 0;
@@ -39,10 +41,11 @@ int print(const std::vector<std::string>& words) {
 
 }  // namespace
 
-int config_command(const std::vector<std::string>& words) {
-    const std::array<Command, 2> commands{
-        {{"check", "is it right?", check}, {"print", "with all defaults, as TOML", print}}};
-    return dispatch("attnspan config", commands, words);
+Command config_command() {
+    return {.name = "config",
+            .summary = "check or print a configuration without running it",
+            .commands = {{.name = "check", .summary = "is it right?", .line = check_line, .run = check},
+                         {.name = "print", .summary = "with all defaults, as TOML", .line = print_line, .run = print}}};
 }
 
 }  // namespace attnspan::cli

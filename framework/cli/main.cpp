@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <array>
 #include <csignal>
 #include <exception>
 #include <iostream>
@@ -38,15 +37,10 @@ int run(const std::vector<std::string>& words) {
                                  experiment::compiler());
         return 0;
     }
-    const std::array<cli::Command, 6> commands{{
-        {"run", "one pipeline: find (or test) the dimension, write the run directory", cli::run_command},
-        {"target", "describe a target, or save it", cli::target_command},
-        {"verify", "measure embeddings against a target, whoever made them", cli::verify_command},
-        {"bound", "the proven bound on the query dimension", cli::bound_command},
-        {"plugins", "list, describe or check plugins", cli::plugins_command},
-        {"config", "check or print a configuration without running it", cli::config_command},
-    }};
-    return cli::dispatch("attnspan", commands, words);
+    if (!words.empty() && words[0] == "complete") {
+        return cli::complete({words.begin() + 1, words.end()});
+    }
+    return cli::dispatch(cli::program(), words);
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -13,6 +11,7 @@
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "session.hpp"
+#include "spec_text.hpp"
 #include "table.hpp"
 
 namespace attnspan::cli {
@@ -20,37 +19,6 @@ namespace {
 
 namespace po = boost::program_options;
 using Json = nlohmann::ordered_json;
-
-std::string type_name(const ParameterSpec& spec) {
-    switch (spec.type) {
-        case ParameterType::boolean:
-            return "boolean";
-        case ParameterType::integer:
-            return "integer";
-        case ParameterType::real:
-            return "number";
-        case ParameterType::text:
-            return "string";
-        case ParameterType::choice:
-            return fmt::format("{}", fmt::join(spec.choices, " | "));
-        case ParameterType::path:
-            return "path";
-        case ParameterType::integers:
-            return "list of integers";
-    }
-    return {};
-}
-
-std::string range_text(const ParameterSpec& spec) {
-    std::string out;
-    if (std::isfinite(spec.minimum)) {
-        out = fmt::format("{} {}", spec.minimum_excluded ? ">" : ">=", spec.minimum);
-    }
-    if (std::isfinite(spec.maximum)) {
-        out += fmt::format("{}{} {}", out.empty() ? "" : ", ", spec.maximum_excluded ? "<" : "<=", spec.maximum);
-    }
-    return out;
-}
 
 Json value_json(const ParameterValue& value) {
     Json out;
@@ -64,14 +32,6 @@ Json value_json(const ParameterValue& value) {
     return out;
 }
 
-std::string default_text(const ParameterSpec& spec) {
-    if (spec.is_required) {
-        return "required";
-    }
-    const Json value = value_json(spec.default_value);
-    return value.is_null() ? "none" : value.dump();
-}
-
 Json info_json(const runtime::PluginInfo& info) {
     return {{"kind", info.kind},
             {"name", info.name},
@@ -80,14 +40,15 @@ Json info_json(const runtime::PluginInfo& info) {
             {"file", info.file.string()}};
 }
 
-int list(const std::vector<std::string>& words) {
+CommandLine list_line() {
     CommandLine line("plugins list [options]",
                      "Loads every plugin found and lists it, and those that fail with the stage and the reason.", {});
     line.options().add_options()("json", "one JSON document on standard output");
     add_plugin_options(line);
-    if (!line.parse(words)) {
-        return 0;
-    }
+    return line;
+}
+
+int list(const CommandLine& line) {
     runtime::Registry registry = open_registry(line);
     registry.load_all();
     if (line.has("json")) {
@@ -116,18 +77,19 @@ int list(const std::vector<std::string>& words) {
     return 0;
 }
 
-int describe(const std::vector<std::string>& words) {
-    CommandLine line("plugins describe NAME [options]",
-                     "Prints what a plugin does and the keys of its configuration table.", {{.name = "NAME"}});
+CommandLine describe_line() {
+    CommandLine line("plugins describe PLUGIN [options]",
+                     "Prints what a plugin does and the keys of its configuration table.", {{.name = "PLUGIN"}});
     line.options().add_options()("kind", po::value<std::string>()->value_name("KIND"),
                                  "where several kinds have a plugin of that name")(
         "json", "one JSON document on standard output");
     add_plugin_options(line);
-    if (!line.parse(words)) {
-        return 0;
-    }
+    return line;
+}
+
+int describe(const CommandLine& line) {
     runtime::Registry registry = open_registry(line);
-    const std::string name = line.positional("NAME");
+    const std::string name = line.positional("PLUGIN");
     std::vector<std::string> kinds;
     std::vector<std::string> names;
     for (const runtime::PluginInfo& info : registry.plugins()) {
@@ -167,7 +129,7 @@ int describe(const std::vector<std::string>& words) {
         out["parameters"] = Json::array();
         for (const ParameterSpec& spec : specs) {
             out["parameters"].push_back({{"name", spec.name},
-                                         {"type", type_name(spec)},
+                                         {"type", type_text(spec)},
                                          {"required", spec.is_required},
                                          {"default", value_json(spec.default_value)},
                                          {"range", range_text(spec)},
@@ -188,7 +150,7 @@ int describe(const std::vector<std::string>& words) {
     }
     std::vector<std::vector<std::string>> rows{{"key", "type", "default", "range", "meaning"}};
     for (const ParameterSpec& spec : specs) {
-        rows.push_back({spec.name, type_name(spec), default_text(spec), range_text(spec), spec.help});
+        rows.push_back({spec.name, type_text(spec), default_text(spec), range_text(spec), spec.help});
     }
     print_table(std::cout, rows, true);
     return 0;
@@ -196,12 +158,16 @@ int describe(const std::vector<std::string>& words) {
 
 }  // namespace
 
-int plugins_command(const std::vector<std::string>& words) {
-    const std::array<Command, 3> commands{
-        {{"list", "all plugins, and those that fail with the reason", list},
-         {"describe", "one plugin and its keys", describe},
-         {"check", "tests a library: what is wrong with it, and how to mend it", plugins_check_command}}};
-    return dispatch("attnspan plugins", commands, words);
+Command plugins_command() {
+    return {
+        .name = "plugins",
+        .summary = "list, describe or check plugins",
+        .commands = {{.name = "list",
+                      .summary = "all plugins, and those that fail with the reason",
+                      .line = list_line,
+                      .run = list},
+                     {.name = "describe", .summary = "one plugin and its keys", .line = describe_line, .run = describe},
+                     plugins_check_command()}};
 }
 
 }  // namespace attnspan::cli

@@ -195,18 +195,17 @@ Json check_in_process(const std::filesystem::path& file, const runtime::ConfigDo
     return checks;
 }
 
-}  // namespace
-
-int plugins_check_command(const std::vector<std::string>& words) {
+CommandLine plugins_check_line() {
     CommandLine line("plugins check FILE [options]",
                      "Tests a plugin library in a process of its own, and says what is wrong and how to mend it.",
                      {{.name = "FILE"}});
     line.options().add_options()("seconds", po::value<Index>()->default_value(10)->value_name("N"),
                                  "how long a single check may take")("json", "one JSON document on standard output");
     add_config_options(line);
-    if (!line.parse(words)) {
-        return 0;
-    }
+    return line;
+}
+
+int check(const CommandLine& line) {
     const auto seconds = line.get<Index>("seconds");
     if (seconds < 1 || seconds > 3600) {
         line.fail(fmt::format("--seconds {}: use a number from 1 to 3600", seconds));
@@ -245,6 +244,15 @@ int plugins_check_command(const std::vector<std::string>& words) {
     std::cout << fmt::format("\n{}: {}\n", file.string(),
                              problems == 0 ? "nothing wrong was found" : fmt::format("problems: {}", problems));
     return problems == 0 ? 0 : 3;
+}
+
+}  // namespace
+
+Command plugins_check_command() {
+    return {.name = "check",
+            .summary = "tests a library: what is wrong with it, and how to mend it",
+            .line = plugins_check_line,
+            .run = check};
 }
 
 }  // namespace attnspan::cli

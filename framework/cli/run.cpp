@@ -199,9 +199,7 @@ void write_rows(const std::filesystem::path& file, const runtime::PipelineResult
     }
 }
 
-}  // namespace
-
-int run_command(const std::vector<std::string>& words) {
+CommandLine run_line() {
     CommandLine line(
         "run CONFIG [options]",
         "Runs one pipeline: makes the target, searches the least dimension that meets the criterion, verifies\n"
@@ -214,9 +212,10 @@ int run_command(const std::vector<std::string>& words) {
         "show", "draw A and P on standard output")("json", "one JSON document on standard output");
     add_thread_option(line);
     add_config_options(line);
-    if (!line.parse(words)) {
-        return 0;
-    }
+    return line;
+}
+
+int run(const CommandLine& line) {
     if (line.has("show") && line.has("json")) {
         line.fail("--show and --json exclude each other");
     }
@@ -275,6 +274,15 @@ int run_command(const std::vector<std::string>& words) {
         std::cout << fmt::format("\n  files: {}/ ({})\n", directory.string(), fmt::join(files, ", "));
     }
     return result.query_dim ? 0 : 1;
+}
+
+}  // namespace
+
+Command run_command() {
+    return {.name = "run",
+            .summary = "one pipeline: find (or test) the dimension, write the run directory",
+            .line = run_line,
+            .run = run};
 }
 
 }  // namespace attnspan::cli

@@ -30,24 +30,30 @@ void add_thread_option(CommandLine& line) {
 }
 
 void add_target_options(CommandLine& line) {
-    line.options().add_options()("mode", po::value<std::string>()->value_name("NAME"),
+    line.options().add_options()("mode", po::value<std::string>()->value_name("MODE"),
                                  "which keys a query sees: bidirectional, causal, or another mode plugin")(
         "name", po::value<std::string>()->value_name("NAME"), "which target of a configuration that has several")(
-        "member", po::value<std::string>()->value_name("NAME"), "which array of an .npz or .safetensors file")(
+        "member", po::value<std::string>()->value_name("MEMBER"), "which array of an .npz or .safetensors file")(
         "slice", po::value<Index>()->value_name("H"), "which matrix of a stack (heads x queries x keys)");
     add_config_options(line);
 }
 
 runtime::Registry open_registry(const CommandLine& line) {
+    std::vector<std::filesystem::path> paths;
+    for (const std::string& path : line.all("plugin-path")) {
+        paths.emplace_back(path);
+    }
+    return open_registry(paths);
+}
+
+runtime::Registry open_registry(const std::vector<std::filesystem::path>& paths) {
     runtime::SearchPathSources sources{
         .executable_dir = std::filesystem::path(boost::dll::program_location().parent_path().string()),
         .installed_plugin_dir = ATTNSPAN_INSTALLED_PLUGINS,
+        .options = paths,
     };
     if (const char* environment = std::getenv("ATTNSPAN_PLUGIN_PATH")) {  // NOLINT(concurrency-mt-unsafe): main thread
         sources.environment = environment;
-    }
-    for (const std::string& path : line.all("plugin-path")) {
-        sources.options.emplace_back(path);
     }
     return runtime::Registry(runtime::default_search_path(sources));
 }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "attnspan/runtime/config.hpp"
 #include "attnspan/runtime/pipeline.hpp"
@@ -17,6 +19,8 @@ void add_target_options(CommandLine& line);  ///< --mode, --name, --member, --sl
 
 /// The plugins: of --plugin-path, of ATTNSPAN_PLUGIN_PATH, and the built-in ones.
 [[nodiscard]] runtime::Registry open_registry(const CommandLine& line);
+/// The same with these paths in place of the option's.
+[[nodiscard]] runtime::Registry open_registry(const std::vector<std::filesystem::path>& paths);
 
 /// The file with every --set applied.
 [[nodiscard]] runtime::ConfigDocument read_document(const CommandLine& line, const std::string& file);

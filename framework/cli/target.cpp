@@ -59,9 +59,7 @@ Index count_invisible(const SparseMatrix& target, const VisibleRanges& visible) 
     return count;
 }
 
-}  // namespace
-
-int target_command(const std::vector<std::string>& words) {
+CommandLine target_line() {
     CommandLine line("target CONFIG|FILE [options]",
                      "Describes a target: of a configuration (.toml), or of a data file (Matrix Market, .npy, .npz or\n"
                      ".safetensors). Empty rows and rectangles are described without complaint.",
@@ -70,9 +68,10 @@ int target_command(const std::vector<std::string>& words) {
                                  "save it (.npy, .mtx, or .npz as SciPy does)")("json",
                                                                                 "one JSON document on standard output");
     add_target_options(line);
-    if (!line.parse(words)) {
-        return 0;
-    }
+    return line;
+}
+
+int target(const CommandLine& line) {
     const std::optional<std::string> file = line.optional<std::string>("write");
     if (file) {
         require_writable_name(line, *file);
@@ -103,6 +102,12 @@ int target_command(const std::vector<std::string>& words) {
         }
     }
     return 0;
+}
+
+}  // namespace
+
+Command target_command() {
+    return {.name = "target", .summary = "describe a target, or save it", .line = target_line, .run = target};
 }
 
 }  // namespace attnspan::cli

@@ -113,9 +113,7 @@ core::Criterion criterion_of(const Limits& limits) {
             .total_variation = limits.total_variation};
 }
 
-}  // namespace
-
-int verify_command(const std::vector<std::string>& words) {
+CommandLine verify_line() {
     CommandLine line(
         "verify --target CONFIG|FILE (--x FILE --wq FILE --wk FILE | --q FILE --k FILE) [options]",
         "Measures embeddings against a target: the logits are scale (X W_Q)(X W_K)^T, or scale Q K^T. A FILE of these\n"
@@ -133,14 +131,15 @@ int verify_command(const std::vector<std::string>& words) {
         "ratio", po::value<double>()->value_name("E1"), "limit on the ratio error, epsilon_1")(
         "leakage", po::value<double>()->value_name("E2"), "limit on the leakage, epsilon_2")(
         "total-variation", po::value<double>()->value_name("T"), "limit on the total variation of a row")(
-        "backend", po::value<std::string>()->default_value("eigen")->value_name("NAME"), "back end plugin")(
+        "backend", po::value<std::string>()->default_value("eigen")->value_name("BACKEND"), "back end plugin")(
         "rows", po::value<std::string>()->value_name("FILE"), "write the measures of every row (.csv or .npy)")(
         "json", "one JSON document on standard output");
     add_thread_option(line);
     add_target_options(line);
-    if (!line.parse(words)) {
-        return 0;
-    }
+    return line;
+}
+
+int verify(const CommandLine& line) {
     if (!line.has("target")) {
         line.fail("--target is missing");
     }
@@ -199,6 +198,15 @@ int verify_command(const std::vector<std::string>& words) {
         print_facts(std::cout, facts);
     }
     return judged && !passed ? 1 : 0;
+}
+
+}  // namespace
+
+Command verify_command() {
+    return {.name = "verify",
+            .summary = "measure embeddings against a target, whoever made them",
+            .line = verify_line,
+            .run = verify};
 }
 
 }  // namespace attnspan::cli

@@ -1,10 +1,13 @@
 """Every command that README.md and docs/ show runs, in the order in which they show them, and every example configuration."""
 
+import importlib.util
 import os
 import re
+import struct
 import subprocess
 import sys
 import unittest
+import zlib
 
 import numpy
 
@@ -12,11 +15,27 @@ import places
 import support
 
 
+def pixels(path):
+    """The palette's indices of a picture that the program wrote: 8 bits each, rows not filtered."""
+    data, at, parts = path.read_bytes(), 8, {}
+    while at < len(data):
+        length, kind = struct.unpack(">I4s", data[at:at + 8])
+        parts[kind] = parts.get(kind, b"") + data[at + 8:at + 8 + length]
+        at += length + 12
+    width, height = struct.unpack(">II", parts[b"IHDR"][:8])
+    rows = numpy.frombuffer(zlib.decompress(parts[b"IDAT"]), "u1").reshape(height, width + 1)
+    assert not rows[:, 0].any()
+    return rows[:, 1:]
+
+
+HAS_TORCH = importlib.util.find_spec("torch") is not None
+
+
 def commands(document):
     """The indented command lines of a document, continuation lines joined."""
     text = (places.SOURCE / document).read_text().replace("\\\n", " ")
     return [line.strip() for line in text.splitlines()
-            if re.match(r"    (attnspan [a-z]|\./bootstrap run |g\+\+ -std|cmake -)", line)]
+            if re.match(r"    (attnspan [a-z]|\./bootstrap run |g\+\+ -std|cmake -|python3 docs/)", line)]
 
 
 def listings():
@@ -47,11 +66,11 @@ class Documents(places.InFolder):
             (tools / "attnspan").symlink_to(support.PROGRAM)
         environment = dict(os.environ, PATH=f"{self.folder}/.local/bin:{tools}:{os.environ['PATH']}",
                            HOME=str(self.folder), CXX=os.environ["ATTNSPAN_COMPILER"])
-        return subprocess.run(["bash", "-o", "pipefail", "-c", line.replace("./bootstrap run", "attnspan run")],
+        return subprocess.run(["bash", "-o", "pipefail", "-c", line.replace("./bootstrap run", "attnspan run").replace("python3 ", f"{sys.executable} ")],
                               cwd=self.folder, env=environment, capture_output=True, text=True, timeout=200)
 
     def run_all(self, document, least):
-        lines = commands(document)
+        lines = [line for line in commands(document) if HAS_TORCH or "torch.py" not in line]
         self.assertGreaterEqual(len(lines), least, "the commands are not where the test looks for them")
         for line in lines:
             with self.subTest(line):
@@ -62,6 +81,7 @@ class Documents(places.InFolder):
         super().setUp()
         (self.folder / "configs").symlink_to(places.SOURCE / "configs")
         (self.folder / "framework").symlink_to(places.SOURCE / "framework")
+        (self.folder / "docs").symlink_to(places.SOURCE / "docs")
         (self.folder / "build").mkdir()
         (self.folder / "build/release").symlink_to(os.environ["ATTNSPAN_BUILD"])
         fixtures(self.folder)
@@ -78,6 +98,24 @@ class Documents(places.InFolder):
 
     def test_the_commands_of_the_guide_run(self):
         self.run_all("docs/guide.md", 6)
+
+    def test_the_commands_of_the_page_on_pytorch_run(self):
+        self.run_all("docs/use-in-pytorch.md", 3)
+
+    def test_the_pictures_of_the_guide_are_what_their_commands_make(self):
+        lines = re.sub(r" \\\n#  ", "", (places.SOURCE / "docs/images/layouts.toml").read_text()).splitlines()
+        shown = [line.removeprefix("#   ") for line in lines if line.startswith("#   attnspan run ")]
+        self.assertEqual(len(shown), 6)
+        for number, line in enumerate(shown):
+            name = re.search(r'plugin="([a-z]+)"', line).group(1) + ("-64-least" if number == 5 else "-64")
+            with self.subTest(name):
+                done = self.shell(f"{line} --out {name}")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                made, kept = (pixels(p) for p in (self.folder / name / "attention.png",
+                                                  places.SOURCE / f"docs/images/{name}.png"))
+                self.assertEqual(made.shape, kept.shape)
+                # A last digit that another processor rounds otherwise may move a pixel to the next colour.
+                self.assertGreater(numpy.mean(made == kept), 0.98)
 
     @unittest.skipIf(os.environ.get("ATTNSPAN_SANITIZED"), "a plugin built without the program's sanitizer is refused")
     def test_the_plugin_of_the_authors_guide_builds_and_runs(self):

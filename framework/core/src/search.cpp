@@ -244,6 +244,7 @@ std::vector<SearchOutcome> search(const SearchPlan& plan, std::span<const Search
         t = moved ? 0 : t + 1;
     }
     std::vector<SearchOutcome> out;
+    out.reserve(searchers.size());
     for (const auto& searcher : searchers) {
         out.push_back(last < plan.count() ? searcher->succeed() : searcher->fail());
     }

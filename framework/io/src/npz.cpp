@@ -207,8 +207,11 @@ ReadWeights Npz::sparse(Duplicates duplicates) const {
             outer.resize(static_cast<std::size_t>(to), i);
         }
         require_size("data", inner.size(), static_cast<Index>(outer.size()));
-        rows = is_csr ? std::move(outer) : inner;
-        cols = is_csr ? std::move(inner) : std::move(outer);
+        if (!is_csr) {
+            std::swap(outer, inner);
+        }
+        rows = std::move(outer);
+        cols = std::move(inner);
     } else {
         detail::fail(
             "the sparse format is " + detail::quoted(format) + ", but csr, csc and coo are read; save matrix.tocsr()",

@@ -2,6 +2,7 @@
 #include "attnspan/runtime/nearest.hpp"
 #include "attnspan/runtime/parameter_specs.hpp"
 #include "attnspan/runtime/print.hpp"
+#include "attnspan/runtime/schema.hpp"
 
 #include <fmt/format.h>
 
@@ -46,11 +47,17 @@ const std::vector<std::string>& top_level() {
     return names;
 }
 
-void require_known_sections(const ConfigDocument& document) {
+void require_known_sections(const ConfigDocument& document, Registry& registry) {
     for (const auto& [key, node] : document.root()) {
-        if (std::find(top_level().begin(), top_level().end(), key) == top_level().end()) {
-            fail_unknown_key("", key, node.where, top_level());
+        if (std::find(top_level().begin(), top_level().end(), key) != top_level().end()) {
+            continue;
         }
+        // A key that lost its table: "length" for "target.length".
+        const auto whole = nearest(key, top_level()) ? std::nullopt : nearest_key(schema(document, registry), key);
+        if (whole) {
+            throw Error(ErrorKind::config, fmt::format("unknown key {}; did you mean {}?", key, *whole), node.where);
+        }
+        fail_unknown_key("", key, node.where, top_level());
     }
 }
 
@@ -60,10 +67,9 @@ ResolvedTable host_table(const ConfigDocument& document, const std::string& name
     return {.path = name, .library = nullptr, .specs = std::move(specs), .parameters = std::move(parameters)};
 }
 
-ResolvedTable plugin_table(const ConfigDocument& document, const std::string& name, const std::string& default_plugin,
-                           Registry& registry) {
+ResolvedTable plugin_table(const ConfigDocument& document, const std::string& name, Registry& registry) {
     const Section s = section(document.root(), name, {.source = document.source()}, name);
-    return resolve_plugin_table(s.table, name, s.where, name, default_plugin, registry);
+    return resolve_plugin_table(s.table, name, s.where, name, default_plugin(name), registry);
 }
 
 bool names_a_file(const std::string& name) {
@@ -83,8 +89,7 @@ std::string unusable_name(const std::string& name) {
 }
 
 ResolvedTable run_table(const ConfigDocument& document) {
-    const std::string stem = std::filesystem::path(document.source()).stem().string();
-    ResolvedTable run = host_table(document, "run", run_specs(names_a_file(stem) ? stem : "run"));
+    ResolvedTable run = host_table(document, "run", run_specs(default_run_name(document)));
     if (const std::string name = run.parameters.text("name"); !names_a_file(name)) {
         run.parameters.fail("name", unusable_name(name));
     }
@@ -176,6 +181,11 @@ std::vector<TargetTable> target_tables(const ConfigDocument& document, Registry&
 }
 
 }  // namespace
+
+std::string default_run_name(const ConfigDocument& document) {
+    const std::string stem = std::filesystem::path(document.source()).stem().string();
+    return names_a_file(stem) ? stem : "run";
+}
 
 ParameterSpecs run_specs(const std::string& default_name) {
     return {parameter::text("name", "name of the run; the run directory is runs/<name>").defaults_to(default_name),
@@ -306,15 +316,15 @@ std::vector<const ResolvedTable*> PipelineConfig::tables() const {
 }
 
 PipelineConfig resolve(const ConfigDocument& document, Registry& registry) {
-    require_known_sections(document);
+    require_known_sections(document, registry);
     PipelineConfig out{
         .run = run_table(document),
         .targets = target_tables(document, registry),
-        .mode = plugin_table(document, "mode", "bidirectional", registry),
+        .mode = plugin_table(document, "mode", registry),
         .criterion = host_table(document, "criterion", criterion_specs()),
-        .construction = plugin_table(document, "construction", "random-projection", registry),
+        .construction = plugin_table(document, "construction", registry),
         .projection = std::nullopt,
-        .backend = plugin_table(document, "backend", "eigen", registry),
+        .backend = plugin_table(document, "backend", registry),
         .search = host_table(document, "search", search_specs()),
         .exports = host_table(document, "export", export_specs()),
     };
@@ -324,7 +334,7 @@ PipelineConfig resolve(const ConfigDocument& document, Registry& registry) {
         const Section inner = section(outer.table == nullptr ? nothing : *outer.table, "projection", outer.where,
                                       "construction.projection");
         out.projection = resolve_plugin_table(inner.table, "construction.projection", inner.where, "projection",
-                                              "orthogonal", registry);
+                                              default_plugin("projection"), registry);
     }
     const Parameters& s = out.search.parameters;
     const bool fixed = s.text("method") == "fixed";
@@ -342,7 +352,7 @@ PipelineConfig resolve(const ConfigDocument& document, Registry& registry) {
 
 TargetConfig resolve_target(const ConfigDocument& document, const std::optional<std::string>& name,
                             Registry& registry) {
-    require_known_sections(document);
+    require_known_sections(document, registry);
     (void)host_table(document, "criterion", criterion_specs());
     (void)host_table(document, "search", search_specs());
     (void)host_table(document, "export", export_specs());
@@ -364,7 +374,7 @@ TargetConfig resolve_target(const ConfigDocument& document, const std::optional<
     }
     return {.run = run_table(document),
             .target = std::move(targets[static_cast<std::size_t>(chosen - names.begin())]),
-            .mode = plugin_table(document, "mode", "bidirectional", registry)};
+            .mode = plugin_table(document, "mode", registry)};
 }
 
 }  // namespace attnspan::runtime

@@ -92,7 +92,8 @@ std::string shown(const ParameterValue& value) {
 
 class TableResolver {
 public:
-    TableResolver(std::string path, const ParameterSpecs& specs) : path_(std::move(path)), specs_(specs) {}
+    TableResolver(std::string path, const ParameterSpecs& specs, std::vector<std::string> others)
+        : path_(std::move(path)), specs_(specs), others_(std::move(others)) {}
 
     void take(const ConfigTable& table, const std::string& prefix) {
         for (const auto& [key, node] : table) {
@@ -110,7 +111,9 @@ public:
                 }
                 take(*node.table(), name);
             } else {
-                fail_unknown_key(path_, name, node.where, names_of(specs_));
+                std::vector<std::string> known = names_of(specs_);
+                known.insert(known.begin(), others_.begin(), others_.end());
+                fail_unknown_key(path_, name, node.where, known);
             }
         }
     }
@@ -170,6 +173,7 @@ private:
 
     std::string path_;
     const ParameterSpecs& specs_;
+    std::vector<std::string> others_;
     std::map<std::string, Parameters::Entry> entries_;
 };
 
@@ -185,8 +189,8 @@ void fail_unknown_key(const std::string& path, const std::string& key, const Loc
 }
 
 Parameters resolve_parameters(const ConfigTable* table, const std::string& path, const Location& where,
-                              const ParameterSpecs& specs) {
-    TableResolver resolver(path, specs);
+                              const ParameterSpecs& specs, std::vector<std::string> others) {
+    TableResolver resolver(path, specs, std::move(others));
     if (table != nullptr) {
         resolver.take(*table, "");
     }
@@ -224,7 +228,7 @@ ResolvedTable resolve_plugin_table(const ConfigTable* table, const std::string& 
     if (kind == "construction" && out.library->uses_projection()) {
         rest.erase("projection");
     }
-    out.parameters = resolve_parameters(&rest, path, named_at, out.specs);
+    out.parameters = resolve_parameters(&rest, path, named_at, out.specs, {"plugin"});
     return out;
 }
 

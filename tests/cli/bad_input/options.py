@@ -14,9 +14,9 @@ def usage(holds, words, *says, code=2, **more):
 
 
 WORDS = [
-    usage("no command", "", "command is missing", "run, target, verify"),
+    usage("no command", "", "command is missing", "run, init, target, verify"),
     usage("misspelt command", "rnu run.toml", '"rnu"', 'did you mean "run"?'),
-    usage("command near no other", "frobnicate", '"frobnicate"', "run, target, verify"),
+    usage("command near no other", "frobnicate", '"frobnicate"', "run, init, target, verify"),
     usage("option before the command", "--json run run.toml", "--json"),
     usage("no command of plugins", "plugins", "command is missing", "list, describe"),
     usage("misspelt command of plugins", "plugins lsit", '"lsit"', 'did you mean "list"?'),
@@ -24,7 +24,7 @@ WORDS = [
     usage("run without a configuration", "run", "CONFIG is missing", "usage: attnspan run CONFIG"),
     usage("target without a file", "target", "CONFIG|FILE is missing", "usage: attnspan target"),
     usage("config check without a file", "config check", "CONFIG is missing"),
-    usage("plugins describe without a name", "plugins describe", "NAME is missing"),
+    usage("plugins describe without a name", "plugins describe", "PLUGIN is missing"),
     usage("word too many for run", "run run.toml again", '"again"', "one word too many"),
     usage("word too many for bound", "bound 3", '"3"', "one word too many"),
     usage("word too many for plugins list", "plugins list all", '"all"', "one word too many"),

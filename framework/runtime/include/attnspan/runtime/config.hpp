@@ -77,6 +77,9 @@ struct TargetConfig {
 /// As a JSON object of tables.
 [[nodiscard]] nlohmann::ordered_json to_json(const PipelineConfig& config);
 
+/// The file's name where it can name a run directory.
+[[nodiscard]] std::string default_run_name(const ConfigDocument& document);
+
 /// What the host's own tables may hold, by table name.
 [[nodiscard]] ParameterSpecs run_specs(const std::string& default_name);
 [[nodiscard]] ParameterSpecs criterion_specs();

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "attnspan/parameters.hpp"
 #include "attnspan/runtime/document.hpp"
@@ -20,10 +21,11 @@ struct ResolvedTable {
 };
 
 /// Checks a table against what it may hold: unknown keys (with the nearest known one), types, ranges, choices, required
-/// keys; resolves paths. `table` may be null: only defaults. `where` is where the table stands, or should.
+/// keys; resolves paths. `table` may be null: only defaults. `where` is where the table stands, or should. `others` are
+/// keys that somebody else reads, for messages.
 /// @throws Error(config) with the place
 [[nodiscard]] Parameters resolve_parameters(const ConfigTable* table, const std::string& path, const Location& where,
-                                            const ParameterSpecs& specs);
+                                            const ParameterSpecs& specs, std::vector<std::string> others = {});
 
 /// The same for a table that names a plugin: loads it and passes it the other keys. `default_plugin` empty: the table
 /// must name one. The inner table `projection` of a construction is resolved on its own.

@@ -82,6 +82,23 @@ class SameWeights(places.InFolder):
         self.assertEqual([t["rows"] for t in out["targets"]], [1024, 1024, 768])
         self.assertTrue(out["passed"])
 
+    def test_a_short_target_beside_a_long_one_is_embedded_where_its_scheme_ends(self):
+        (self.folder / "c.toml").write_text('[[target]]\nplugin = "random-sparse"\nlength = 5\n'
+                                            '[[target]]\nplugin = "random-sparse"\nlength = 128\n')
+        for words in ([], ["--set", "export.scale=sqrt-dim"]):
+            with self.subTest(words=words):
+                out = self.run_json("run", "c.toml", "--out", "short", "--force", *words)
+                m = out["query_dim"]
+                self.assertGreater(m, 5)
+                self.assertLessEqual(out["targets"][0]["query_dim_alone"], 5)
+                x = np.load(self.folder / "short/X-random-sparse.npy")
+                self.assertEqual(x.shape, (5, 2 * m))
+                self.assertEqual(np.abs(x[:, 5:m]).max(), 0)
+                seen = self.run_json("verify", "--target", "short/config.toml", "--name", "random-sparse", "--x",
+                                     "short/X-random-sparse.npy", "--wq", "short/W_Q.npy", "--wk", "short/W_K.npy", "--scale",
+                                     str(out["targets"][0]["logit_scale"]))
+                self.assertAlmostEqual(seen["measures"]["leakage"], out["targets"][0]["measures"]["leakage"], places=9)
+
     def test_when_one_fails_nothing_is_found_and_the_others_are_told(self):
         words = ["search.stop=256", "export.heat_maps=none"]
         out = self.run_json("run", CONFIG, "--out", "none", *(w for s in words for w in ("--set", s)), code=1)

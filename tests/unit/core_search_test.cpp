@@ -63,10 +63,11 @@ private:
     bool nested_;
 };
 
-/// Feasible from `from` on, and then exact: logits 3 I.
+/// Feasible from `from` on, and then exact: logits 3 I. Ends at `largest`, if it is given.
 class ThresholdConstruction final : public PreparedConstruction {
 public:
-    ThresholdConstruction(Index n, Index from) : n_(n), from_(from) {}
+    ThresholdConstruction(Index n, Index from, std::optional<Index> largest = {})
+        : n_(n), from_(from), largest_(largest) {}
 
 private:
     class Family final : public EmbeddingFamily {
@@ -88,12 +89,15 @@ private:
         }
         Index from_;
     };
-    [[nodiscard]] ConstructionTraits do_traits() const override { return {.nested = false, .default_stop = 2 * n_}; }
+    [[nodiscard]] ConstructionTraits do_traits() const override {
+        return {.nested = false, .largest_query_dim = largest_, .default_stop = largest_.value_or(2 * n_)};
+    }
     [[nodiscard]] std::unique_ptr<EmbeddingFamily> do_family(const RandomStream&) const override {
         return std::make_unique<Family>(from_);
     }
     Index n_;
     Index from_;
+    std::optional<Index> largest_;
 };
 
 SparseMatrix identity(Index n) {
@@ -461,6 +465,46 @@ TEST_CASE("several problems are met at the least dimension at which each has a p
             }
         }
     }
+}
+
+TEST_CASE("a problem whose construction ends before the others' is embedded at its end, with zero columns behind") {
+    for (const bool divided : {false, true}) {
+        CAPTURE(divided);
+        const Fixture f;
+        const Fixture small(6);
+        const ThresholdConstruction construction(f.n, 23);
+        const ThresholdConstruction ends(small.n, 6, 6);
+        std::vector<core::SearchProblem> problems{f.of(f.problem, construction), small.of(small.problem, ends)};
+        for (core::SearchProblem& problem : problems) {
+            problem.divided_by_sqrt_dim = divided;
+        }
+        const std::vector<core::SearchOutcome> got = core::search(grid(4, 40, 4, 1), problems);
+        CHECK(got[0].alone == 40);  // the identity of 40 needs all of them
+        CHECK(got[1].alone == 6);
+        for (const core::Attempt& a : got[1].attempts) {
+            CHECK(a.query_dim <= 6);
+        }
+        REQUIRE(got[1].found);
+        const core::Solution& found = *got[1].found;
+        CHECK(found.query_dim == 40);
+        CHECK(found.x1.cols() == 40);
+        CHECK(found.logit_scale == doctest::Approx(divided ? 1 / std::sqrt(40.0) : 1));
+        for (Index i = 0; i < small.n; ++i) {
+            for (Index j = 0; j < small.n; ++j) {
+                double logit = 0;
+                for (Index c = 0; c < 40; ++c) {
+                    logit += found.logit_scale * found.x1(i, c) * found.x2(j, c);
+                }
+                CHECK(logit == doctest::Approx(i == j ? 3.0 : 0.0));
+            }
+        }
+        CHECK(core::passes(found.measures, small.limits));
+    }
+    const Fixture f(6);
+    const ThresholdConstruction ends(6, 6, 6);
+    const std::vector<core::SearchProblem> both{f.of(f.problem, ends), f.of(f.problem, ends)};
+    CHECK_THROWS_WITH_AS((void)core::search(grid(4, 8, 4, 1), both), doctest::Contains("search.stop: 8 is beyond 6"),
+                         Error);
 }
 
 TEST_CASE("a solution for a head that divides by sqrt(m) has the same logits behind that division") {

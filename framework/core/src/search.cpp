@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/math/distributions/binomial.hpp>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <memory>
@@ -23,6 +24,7 @@ public:
         : plan_(plan),
           what_(what),
           verifier_(what.problem, what.backend, what.criterion),
+          largest_(what.construction.traits().largest_query_dim.value_or(std::numeric_limits<Index>::max())),
           nested_(what.construction.traits().nested && !plan.resample) {}
 
     /// The least position of the plan, from `first` on, at which a sample passes; plan.count() when none does.
@@ -52,7 +54,7 @@ public:
         }
         const Index answer = winner_ ? won_.position : plan_.count();
         if (!out_.alone && winner_) {
-            out_.alone = plan_.dimension(answer);
+            out_.alone = embedded_dimension(answer);
         }
         return answer;
     }
@@ -80,8 +82,33 @@ private:
         return std::move(out_);
     }
 
+    /// Where this problem is embedded for a position of the plan: beyond the largest dimension that it has, zeros fill
+    /// the columns, which change no logit.
+    [[nodiscard]] Index embedded_dimension(Index position) const {
+        return std::min(plan_.dimension(position), largest_);
+    }
+
+    /// The same logits at a larger dimension.
+    Solution padded(Solution out, Index query_dim) const {
+        // A head that divides by sqrt(m) divides by more now.
+        const double wider = static_cast<double>(query_dim) / static_cast<double>(out.query_dim);
+        const double factor = what_.divided_by_sqrt_dim ? std::sqrt(std::sqrt(wider)) : 1;
+        for (Matrix<double>* x : {&out.x1, &out.x2}) {
+            Matrix<double> wide(x->rows(), query_dim, 0.0);
+            std::transform(x->data(), x->data() + x->rows() * x->cols(), wide.data(),
+                           [factor](double entry) { return factor * entry; });
+            *x = std::move(wide);
+        }
+        out.query_dim = query_dim;
+        out.logit_scale = what_.divided_by_sqrt_dim ? 1 / std::sqrt(static_cast<double>(query_dim)) : 1;
+        out.measures = verifier_.measure(
+            {.x1 = std::as_const(out.x1).view(), .x2 = std::as_const(out.x2).view(), .scale = out.logit_scale},
+            &out.rows);
+        return out;
+    }
+
     Solution won_solution() {
-        const Index query_dim = plan_.dimension(won_.position);
+        const Index query_dim = embedded_dimension(won_.position);
         std::optional<Solution> won = winner_->solution(query_dim);
         if (!won || verifier_.judge(won->measures)) {
             throw Error(ErrorKind::plugin,
@@ -89,11 +116,12 @@ private:
                                     "samples must give equal bytes",
                                     query_dim, won_.sample));
         }
-        return std::move(*won);
+        const Index common = plan_.dimension(won_.position);
+        return query_dim < common ? padded(std::move(*won), common) : std::move(*won);
     }
 
     bool passes(Walk& walk, Index position, Index sample) {
-        const Index query_dim = plan_.dimension(position);
+        const Index query_dim = embedded_dimension(position);
         const auto [known, is_new] = tested_.try_emplace({query_dim, sample}, false);
         if (!is_new) {
             return known->second;
@@ -182,6 +210,7 @@ private:
     const SearchPlan& plan_;
     const SearchProblem& what_;
     Verifier verifier_;
+    Index largest_;
     bool nested_;
     struct {
         Index position = 0;
@@ -206,15 +235,18 @@ Index SearchPlan::dimension(Index position) const {
     return position + 1 == count() ? stop : start + position * step;
 }
 
-std::optional<PlanProblem> problem_of(const SearchPlan& plan, const ConstructionTraits& traits) {
+std::optional<PlanProblem> problem_of(const SearchPlan& plan, std::span<const ConstructionTraits> traits) {
     const bool fixed = plan.method == SearchMethod::fixed;
     const Index last = fixed ? plan.query_dim : plan.stop;
-    if (traits.largest_query_dim && last > *traits.largest_query_dim) {
-        return PlanProblem{
-            fixed ? "query_dim" : "stop",
-            fmt::format("{} is beyond {}, the largest query dimension that this construction has for the "
-                        "target",
-                        last, *traits.largest_query_dim)};
+    Index largest = traits.empty() ? last : 1;
+    for (const ConstructionTraits& t : traits) {
+        largest = std::max(largest, t.largest_query_dim.value_or(last));
+    }
+    if (last > largest) {
+        return PlanProblem{fixed ? "query_dim" : "stop",
+                           fmt::format("{} is beyond {}, the largest query dimension that this construction has for "
+                                       "the target",
+                                       last, largest)};
     }
     if (!fixed && plan.start > plan.stop) {
         return PlanProblem{"start",
@@ -224,12 +256,16 @@ std::optional<PlanProblem> problem_of(const SearchPlan& plan, const Construction
 }
 
 std::vector<SearchOutcome> search(const SearchPlan& plan, std::span<const SearchProblem> problems) {
+    std::vector<ConstructionTraits> traits;
+    for (const SearchProblem& what : problems) {
+        traits.push_back(what.construction.traits());
+    }
+    if (const auto problem = problem_of(plan, traits)) {
+        throw Error(ErrorKind::config, fmt::format("search.{}: {}", problem->key, problem->reason));
+    }
     std::vector<std::unique_ptr<Searcher>> searchers;
     std::vector<Index> positions;
     for (const SearchProblem& what : problems) {
-        if (const auto problem = problem_of(plan, what.construction.traits())) {
-            throw Error(ErrorKind::config, fmt::format("search.{}: {}", problem->key, problem->reason));
-        }
         searchers.push_back(std::make_unique<Searcher>(plan, what));
         positions.push_back(searchers.back()->least_from(0));
     }

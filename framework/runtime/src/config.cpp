@@ -286,12 +286,8 @@ core::SearchPlan PipelineConfig::plan(std::span<const ConstructionTraits> traits
     if (p.has("stop")) {
         plan.stop = p.integer("stop");
     } else {
-        // Far enough for the target that needs most, as long as every construction goes there.
         for (const ConstructionTraits& t : traits) {
             plan.stop = std::max(plan.stop, t.default_stop);
-        }
-        for (const ConstructionTraits& t : traits) {
-            plan.stop = std::min(plan.stop, t.largest_query_dim.value_or(plan.stop));
         }
     }
     plan.start = p.has("start") ? p.integer("start") : std::min(plan.step, plan.stop);

@@ -124,10 +124,8 @@ PipelineResult run_here(const PipelineConfig& config, const PipelineOptions& opt
 
     out.bound = joint_bound(out.targets, config.failure_probability());
     out.plan = config.plan(traits);
-    for (const ConstructionTraits& t : traits) {
-        if (const auto refused = core::problem_of(out.plan, t)) {
-            config.search.parameters.fail(refused->key, refused->reason);
-        }
+    if (const auto refused = core::problem_of(out.plan, traits)) {
+        config.search.parameters.fail(refused->key, refused->reason);
     }
     const core::Criterion criterion = config.limits();
     const core::PhiloxSource source;

@@ -90,16 +90,18 @@ struct SearchProblem {
     bool divided_by_sqrt_dim = false;
 };
 
-/// Why a construction with these traits cannot follow a plan.
+/// Why constructions with these traits, one for each problem, cannot follow a plan: it goes beyond what any of them
+/// has.
 struct PlanProblem {
     std::string key;  ///< of the plan: "stop", "start" or "query_dim"
     std::string reason;
 };
-[[nodiscard]] std::optional<PlanProblem> problem_of(const SearchPlan& plan, const ConstructionTraits& traits);
+[[nodiscard]] std::optional<PlanProblem> problem_of(const SearchPlan& plan, std::span<const ConstructionTraits> traits);
 
 /// Finds the least dimension of the plan at which every problem has a sample that passes; each problem chooses its own.
-/// Samples of a nested construction are grown column by column, so that an ascending walk costs little more than one
-/// embedding at its end; with `resample` (or a construction that is not nested) each (m, sample) is embedded anew.
+/// A problem whose construction ends before m is embedded at its end, and zero columns are added, which change no
+/// logit. Samples of a nested construction are grown column by column, so that an ascending walk costs little more than
+/// one embedding at its end; with `resample` (or a construction that is not nested) each (m, sample) is embedded anew.
 /// @return one outcome per problem, in their order
 /// @throws Error(config) for a plan a construction does not allow, Error(resource) when an embedding does not fit
 [[nodiscard]] std::vector<SearchOutcome> search(const SearchPlan& plan, std::span<const SearchProblem> problems);

@@ -127,6 +127,7 @@ int man(const CommandLine& line) {
     const auto found = std::find_if(pages.begin(), pages.end(), [&](const Page& p) { return p.name == name; });
     if (found == pages.end()) {
         std::vector<std::string> names;
+        names.reserve(pages.size());
         for (const Page& p : pages) {
             names.push_back(p.name.substr(std::min(root.name.size() + 1, p.name.size())));
         }

@@ -89,7 +89,7 @@ private:
     }
 
     /// The same logits at a larger dimension.
-    Solution padded(Solution out, Index query_dim) const {
+    [[nodiscard]] Solution padded(Solution out, Index query_dim) const {
         // A head that divides by sqrt(m) divides by more now.
         const double wider = static_cast<double>(query_dim) / static_cast<double>(out.query_dim);
         const double factor = what_.divided_by_sqrt_dim ? std::sqrt(std::sqrt(wider)) : 1;

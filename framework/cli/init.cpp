@@ -150,11 +150,16 @@ int init(const CommandLine& line) {
         line.fail(fmt::format("--projection: the construction {} uses none; leave it out",
                               line.optional<std::string>("construction").value_or("")));
     }
+    // How the commands are called that need what this one was given.
+    std::string call = file.string();
+    for (const std::string& path : line.all("plugin-path")) {
+        call += " --plugin-path " + path;
+    }
     std::vector<std::string> placeholders;
     std::string text = comment(
                            "How small can a self-attention head be and still produce this target? Keys at their "
                            "defaults stand in comments.") +
-                       fmt::format("#   attnspan config check {0}\n#   attnspan run {0}\n", file.string());
+                       fmt::format("#   attnspan config check {0}\n#   attnspan run {0}\n", call);
     for (const runtime::SchemaTable& table : tables) {
         text += '\n' + table_text(table, registry, placeholders);
     }
@@ -163,7 +168,7 @@ int init(const CommandLine& line) {
     for (const std::string& placeholder : placeholders) {
         std::cout << fmt::format("  set to your case: {}\n", placeholder);
     }
-    std::cout << fmt::format("  then: attnspan run {}\n", file.string());
+    std::cout << fmt::format("  then: attnspan run {}\n", call);
     return 0;
 }
 

@@ -180,6 +180,12 @@ class Init(places.InFolder):
                 answer = self.run_program("run", f"{name}.toml", "--out", name)
                 self.assertIn(answer.code, (0, 1), answer.err)
 
+    def test_the_next_command_has_the_plugin_path_that_this_one_had(self):
+        (self.folder / "plugins").mkdir()
+        out = self.run_ok("init", "a.toml", "--plugin-path", "plugins")
+        self.assertIn("then: attnspan run a.toml --plugin-path plugins\n", out)
+        self.assertIn("#   attnspan run a.toml --plugin-path plugins\n", (self.folder / "a.toml").read_text())
+
     def test_what_must_be_replaced_is_said(self):
         self.assertIn('set to your case: target.path = "REPLACE-ME"', self.run_ok("init", "a.toml", "--target", "file"))
         self.assert_refused(self.run_program("run", "a.toml"), 5, "REPLACE-ME")

@@ -112,7 +112,7 @@ private:
     }
 
     [[nodiscard]] const OptionDescription* find(const std::string& name) const {
-        return line_.options().find_nothrow(name, false);
+        return name.empty() ? nullptr : line_.options().find_nothrow(name, false);
     }
 
     [[nodiscard]] Answer options() const {
@@ -238,6 +238,9 @@ private:
         const runtime::ConfigNode* node = &root->second;
         if (const auto* list = std::get_if<runtime::ConfigArray>(&node->value)) {
             node = &(*list)[std::stoul(table.path.substr(table.path.find('.') + 1))];
+        }
+        if (node->table() == nullptr) {
+            return {};
         }
         for (const char* key : {"name", "plugin"}) {
             const auto found = node->table()->find(key);

@@ -15,6 +15,7 @@
 #include "attnspan/experiment/result_json.hpp"
 #include "attnspan/experiment/row_table.hpp"
 #include "attnspan/io/array_file.hpp"
+#include "attnspan/memory.hpp"
 #include "attnspan/runtime/resolve.hpp"
 #include "command_line.hpp"
 #include "commands.hpp"
@@ -54,6 +55,8 @@ Matrix<double> projected(const Matrix<double>& x, const std::string& option, con
                                 "has columns",
                                 option, file, w.rows(), w.cols(), x.cols()));
     }
+    require_memory(sizeof(double) * static_cast<double>(x.rows()) * static_cast<double>(w.cols()),
+                   fmt::format("--{} {}: X W of {} x {}", option, file, x.rows(), w.cols()));
     Matrix<double> out(x.rows(), w.cols());
     backend.multiply(1.0, Op::none, x.view(), Op::none, w.view(), 0.0, out.view());
     return out;

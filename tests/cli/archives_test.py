@@ -5,6 +5,7 @@ import io
 import json
 import struct
 import unittest
+import warnings
 import zipfile
 
 import numpy as np
@@ -236,6 +237,15 @@ def lying_about_its_size(content):
     return content.replace(size, struct.pack("<I", len(array_bytes(DENSE)) - 100))
 
 
+def twice():
+    out = io.BytesIO()
+    with warnings.catch_warnings(), zipfile.ZipFile(out, "w") as archive:
+        warnings.simplefilter("ignore")
+        for a in (DENSE, 2 * DENSE):
+            archive.writestr("a.npy", array_bytes(a))
+    return out.getvalue()
+
+
 class Refused(Files):
     ONE = npz({"a": DENSE})
     CASES = (
@@ -264,6 +274,10 @@ class Refused(Files):
         ("a million rows of nothing", npz(csr(DENSE, shape=np.array([2**60, 4]), indptr=np.zeros(4))), [], r"shape: element 0"),
         ("objects", npz({"a": np.array([{}], dtype=object)}), [], r"bad\.npz:a: .*never unpickled"),
         ("a member cut short", zip_of({"a.npy": array_bytes(DENSE)[:-9]}), [], r"bad\.npz:a: .*cut short"),
+        ("a member twice", twice(), [], r"\"a\" stands in the archive twice"),
+        ("SciPy's format dia", npz({"format": np.array(b"dia"), "shape": np.array([3, 3]), "data": np.ones((1, 3)),
+                                    "offsets": np.array([0])}), [], r"\"dia\".*tocsr"),
+        ("rows without a key", npz({"a": np.zeros((5, 0))}), [], r"5 x 0: at least one query"),
         ("no array", zip_of({"readme.txt": b"x"}), [], r"holds no array"),
         ("an empty archive", zip_of({}), [], r"holds no array"),
         ("an archive cut short", ONE[:-30], [], r"damaged or cut short"),
@@ -292,7 +306,9 @@ class Refused(Files):
         ("cut short inside the data", with_header(GOOD, DATA[:-1]), r"\"a\" claims the bytes 0 to 16 of 15"),
         ("bytes at the end", with_header(GOOD, DATA + b"xyz"), r"3 bytes follow the last tensor"),
         ("no JSON", with_header(b'{"a": }', b""), r"no JSON at its byte"),
-        ("deeply nested", with_header(b'{"a":' + b"[" * 200000, b""), r"no JSON"),
+        ("deeply nested", with_header(b'{"a":' + b"[" * 200000, b""), r"nested deeper"),
+        ("deeply nested and whole", with_header(b'{"__metadata__":' + b"[" * 160000 + b"]" * 160000 + b"}", b""),
+         r"nested deeper"),
         ("no tensor", with_header(b'{"__metadata__":{}}', b""), r"holds no tensor"),
         ("a key twice", with_header(b'{"a":{},"a":{}}', b""), r"\"a\" stands twice"),
         ("no shape", with_header({"a": {"dtype": "F32", "data_offsets": [0, 16]}}, DATA), r"needs a dtype, a shape"),
@@ -314,6 +330,19 @@ class Refused(Files):
             with self.subTest(what):
                 self.put("bad.safetensors", content)
                 self.assert_refused(self.run_program("target", "bad.safetensors"), 4, says)
+
+    def test_arrays_of_nothing_and_of_impossible_sizes_are_refused_before_memory_is_taken(self):
+        np.save(self.folder / "A.npy", np.eye(2))
+        for name, shape in (("x", "(2, 0)"), ("w", "(0, 4611686018427387904)"), ("rows", "(1099511627776, 0)")):
+            header = "{'descr': '<f8', 'fortran_order': False, 'shape': " + shape + ", }"
+            self.put(f"{name}.npy", b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header.encode())
+        self.assert_refused(self.run_program("verify", "--target", "A.npy", "--x", "x.npy", "--wq", "w.npy", "--wk", "w.npy"),
+                            4, r"x\.npy: .*at least one row")
+        answer = self.run_program("target", "rows.npy")
+        self.assert_refused(answer, 4, r"1099511627776 x 0: at least one query")
+        self.assertLess(answer.peak_bytes, 1 << 30)
+        (self.folder / "wide.mtx").write_text("%%MatrixMarket matrix coordinate real general\n1 9223372036854775807 1\n1 1 1\n")
+        self.assert_refused(self.run_program("target", "wide.mtx"), 5, r"9223372036854775807 .* needs about")
 
     def test_names_where_there_are_none_are_refused(self):
         np.save(self.folder / "a.npy", DENSE)

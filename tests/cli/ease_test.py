@@ -96,7 +96,9 @@ class Completion(places.InFolder):
 
     def test_a_line_that_is_not_right_yet_is_no_error(self):
         (self.folder / "broken.toml").write_text("[target\n")
-        for words in (["run", "broken.toml", "--set", "sea"], ["run", "missing.toml", "--set", "sea"], ["nonsense", "x", ""],
+        (self.folder / "number.toml").write_text("target = 3\n")
+        for words in (["target", "number.toml", "--name", ""], ["run", "--", ""], ["run", "--=", "x"],
+                      ["run", "broken.toml", "--set", "sea"], ["run", "missing.toml", "--set", "sea"], ["nonsense", "x", ""],
                       ["run", "my.toml", "--nonsense", ""], ["run", "my.toml", "--set", "target.plugin=nothing", "--set", ""],
                       ["run", "my.toml", "--set", "=", "--set", ""], ["plugins", "list", "--plugin-path", "nowhere", ""]):
             self.run_ok("complete", "--", *words)
@@ -202,6 +204,13 @@ class Init(places.InFolder):
 
 
 class NearestKey(places.InFolder):
+    def test_keys_deeper_than_any_table_are_refused(self):
+        (self.folder / "deep.toml").write_text("[" + ".".join(["a"] * 20000) + "]\nx = 1\n")
+        self.assert_refused(self.run_program("config", "check", "deep.toml"), 2, r"deep\.toml:1:1: .*256 parts")
+        self.run_ok("init", "a.toml")
+        self.assert_refused(self.run_program("config", "check", "a.toml", "--set", ".".join(["a"] * 20000) + "=1"), 2,
+                            r"256 parts")
+
     def test_a_typo_of_set_is_answered_with_the_nearest_key(self):
         self.run_ok("init", "a.toml")
         several = places.SOURCE / "configs/same-weights.toml"

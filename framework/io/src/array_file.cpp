@@ -79,6 +79,11 @@ Matrix<double> read_matrix(const std::string& place, const std::string& usual) {
                          "; save it with two dimensions",
                      {.source = place});
     }
+    if (array.values.empty()) {
+        detail::fail(
+            "the array has shape " + detail::tuple(array.shape) + ": at least one row and one column are expected",
+            {.source = place});
+    }
     Matrix<double> matrix(array.shape[0], array.shape[1]);
     for (Index i = 0; i < matrix.rows(); ++i) {
         for (Index j = 0; j < matrix.cols(); ++j) {

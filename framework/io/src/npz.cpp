@@ -81,7 +81,7 @@ class Npz::Archive {
 public:
     Archive(std::string_view bytes, const std::string& source) : handle_(open_archive(bytes, source)) {}
 
-    [[nodiscard]] std::vector<std::string> names() const {
+    [[nodiscard]] std::vector<std::string> names(const std::string& source) const {
         std::vector<std::string> out;
         const zip_int64_t count = zip_get_num_entries(handle_.get(), 0);
         for (zip_int64_t t = 0; t < count; ++t) {
@@ -89,6 +89,12 @@ public:
             if (name != nullptr && std::string_view(name).ends_with(ending)) {
                 out.emplace_back(name, std::string_view(name).size() - ending.size());
             }
+        }
+        std::vector<std::string> sorted = out;
+        std::ranges::sort(sorted);
+        if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end()) {
+            detail::fail("the member " + detail::quoted(*twice) + " stands in the archive twice; save it once",
+                         {.source = source});
         }
         return out;
     }
@@ -142,7 +148,9 @@ private:
 };
 
 Npz::Npz(std::string_view bytes, std::string source)
-    : source_(std::move(source)), archive_(std::make_unique<Archive>(bytes, source_)), names_(archive_->names()) {
+    : source_(std::move(source)),
+      archive_(std::make_unique<Archive>(bytes, source_)),
+      names_(archive_->names(source_)) {
     if (names_.empty()) {
         detail::fail("the zip archive holds no array: members NAME.npy are expected, as numpy.savez writes them",
                      {.source = source_});
@@ -161,6 +169,11 @@ bool Npz::is_sparse() const {
 
 ReadWeights Npz::sparse(Duplicates duplicates) const {
     const std::string format = parse_npy_text(archive_->member("format.npy", place("format")), place("format"));
+    if (format != "csr" && format != "csc" && format != "coo") {
+        detail::fail(
+            "the sparse format is " + detail::quoted(format) + ", but csr, csc and coo are read; save matrix.tocsr()",
+            {.source = source_});
+    }
     constexpr Index most = Index{1} << 53;
     const std::vector<Index> shape = indices(array("shape"), 0, most, place("shape"));
     if (shape.size() != 2) {
@@ -187,7 +200,7 @@ ReadWeights Npz::sparse(Duplicates duplicates) const {
         cols = indices(array("col"), 0, shape[1] - 1, place("col"));
         require_size("row", rows.size(), stored);
         require_size("col", cols.size(), stored);
-    } else if (format == "csr" || format == "csc") {
+    } else {
         const bool is_csr = format == "csr";
         const Index major = shape[is_csr ? 0 : 1];
         std::vector<Index> inner = indices(array("indices"), 0, shape[is_csr ? 1 : 0] - 1, place("indices"));
@@ -212,10 +225,6 @@ ReadWeights Npz::sparse(Duplicates duplicates) const {
         }
         rows = std::move(outer);
         cols = std::move(inner);
-    } else {
-        detail::fail(
-            "the sparse format is " + detail::quoted(format) + ", but csr, csc and coo are read; save matrix.tocsr()",
-            {.source = source_});
     }
 
     std::vector<detail::Entry> entries;

@@ -20,6 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t before = 8;               ///< bytes that hold the length of the header
+constexpr int deepest = 8;                      ///< objects and lists of a header inside each other
 constexpr std::uint64_t longest = 100'000'000;  ///< bytes of a header that other readers take
 
 struct ElementType {
@@ -50,7 +51,11 @@ std::uint64_t header_length(std::string_view bytes) {
 /// The header, in which no key may stand twice.
 Json parse_header(std::string_view text, const std::string& source) {
     std::vector<std::set<std::string>> seen;
-    const Json::parser_callback_t once = [&](int, Json::parse_event_t event, Json& parsed) {
+    const Json::parser_callback_t once = [&](int depth, Json::parse_event_t event, Json& parsed) {
+        if (depth > deepest) {
+            detail::fail("the safetensors header is nested deeper than its format; the file is damaged",
+                         {.source = source});
+        }
         if (event == Json::parse_event_t::object_start) {
             seen.emplace_back();
         } else if (event == Json::parse_event_t::object_end) {

@@ -39,10 +39,19 @@ Index matrix_offset(const std::vector<Index>& shape, std::optional<Index> slice,
     return shape.size() == 2 ? 0 : *slice * shape[1] * shape[2];
 }
 
+void require_a_query_and_a_key(Index rows, Index cols, const std::string& source) {
+    if (rows == 0 || cols == 0) {
+        detail::fail("the matrix is " + std::to_string(rows) + " x " + std::to_string(cols) +
+                         ": at least one query and one key are expected",
+                     {.source = source});
+    }
+}
+
 SparseMatrix dense_to_sparse(const NpyArray& array, Index offset, const std::string& source) {
     SparseMatrix m;
     const Index rows = array.shape.end()[-2];
     m.cols = array.shape.end()[-1];
+    require_a_query_and_a_key(rows, m.cols, source);
     const double* weight = array.values.data() + offset;
     const auto nonzeros = static_cast<std::size_t>(rows * m.cols - std::count(weight, weight + rows * m.cols, 0.0));
     require_memory(static_cast<double>(nonzeros) * (sizeof(Index) + sizeof(double)), source);
@@ -130,11 +139,7 @@ ReadWeights parse_target_file(std::string_view bytes, const std::string& source,
                 describe_content(bytes),
             {.source = source});
     }
-    if (result.matrix.rows == 0 || result.matrix.cols == 0) {
-        detail::fail("the matrix is " + std::to_string(result.matrix.rows) + " x " +
-                         std::to_string(result.matrix.cols) + ": at least one query and one key are expected",
-                     {.source = source});
-    }
+    require_a_query_and_a_key(result.matrix.rows, result.matrix.cols, source);
     return result;
 }
 

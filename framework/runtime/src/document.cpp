@@ -77,6 +77,25 @@ std::string printable(std::string_view text) {
     return out;
 }
 
+/// Keys of more parts than any table is deep would make tables inside each other, beyond what a stack holds.
+constexpr std::ptrdiff_t most_parts = 256;
+
+void require_shallow_keys(std::string_view text, const std::string& source) {
+    Index line = 1;
+    for (std::size_t begin = 0; begin < text.size(); ++line) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        // Up to the value, or to a comment.
+        const std::size_t stop = std::min(text.find_first_of("=#", begin), end);
+        const std::string_view key = text.substr(begin, stop - begin);
+        if (std::count(key.begin(), key.end(), '.') > most_parts) {
+            throw Error(ErrorKind::config,
+                        fmt::format("a key of more than {} parts; no table is that deep", most_parts),
+                        {.source = source, .line = line, .column = 1});
+        }
+        begin = end + 1;
+    }
+}
+
 }  // namespace
 
 std::string ConfigNode::type_name() const {
@@ -117,6 +136,7 @@ ConfigDocument ConfigDocument::parse(std::string_view text, const std::string& s
     ConfigDocument out;
     out.source_ = source;
     const Context context{.source = out.source_, .base = base, .has_places = true};
+    require_shallow_keys(text, out.source_);
     try {
         out.root_ = convert_table(toml::parse(text), context);
     } catch (const toml::parse_error& e) {
@@ -140,6 +160,9 @@ void ConfigDocument::set(std::string_view assignment) {
     }
     const std::string key(assignment.substr(0, equals));
     const std::string value(assignment.substr(equals + 1));
+    if (std::count(key.begin(), key.end(), '.') > most_parts) {
+        refuse(fmt::format("the key has more than {} parts", most_parts));
+    }
     const auto parse_one = [](const std::string& text) -> std::pair<bool, toml::table> {
         try {
             toml::table parsed = toml::parse(text);

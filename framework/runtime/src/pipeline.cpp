@@ -37,7 +37,9 @@ private:
 double bytes_of_target(const TargetShape& shape) {
     const double per_row = 2 * sizeof(Index) + sizeof(KeyRange);
     const double per_entry = 2 * (sizeof(Index) + sizeof(double));
-    return per_row * static_cast<double>(shape.queries) + per_entry * static_cast<double>(shape.nonzeros);
+    const double per_column = 2 * sizeof(Index);  // its entries are counted
+    return per_row * static_cast<double>(shape.queries) + per_column * static_cast<double>(shape.keys) +
+           per_entry * static_cast<double>(shape.nonzeros);
 }
 
 /// A target as section 2.2 wants it, encoded.

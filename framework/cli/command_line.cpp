@@ -86,6 +86,17 @@ std::string CommandLine::positional(const std::string& name) const {
     return place < words_.size() ? words_[place] : std::string();
 }
 
+std::string value_name(const po::option_description& option) {
+    const std::string name = option.semantic()->max_tokens() == 0 ? "" : option.semantic()->name();
+    return name.substr(0, name.find(' '));
+}
+
+std::string upper_case(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+    return text;
+}
+
 namespace {
 
 /// `path` is what stands before the words: "attnspan plugins".

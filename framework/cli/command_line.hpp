@@ -59,6 +59,11 @@ private:
     std::vector<std::string> words_;
 };
 
+/// "FILE" of an option --rows FILE; empty for one without a value.
+[[nodiscard]] std::string value_name(const boost::program_options::option_description& option);
+/// ASCII letters as capitals.
+[[nodiscard]] std::string upper_case(std::string text);
+
 /// What the program can do, as a tree: a command has a line and runs, or has commands below it.
 struct Command {
     std::string name;

@@ -10,7 +10,6 @@
 #include "attnspan/error.hpp"
 #include "attnspan/runtime/document.hpp"
 #include "attnspan/runtime/entry.hpp"
-#include "attnspan/runtime/print.hpp"
 #include "attnspan/runtime/schema.hpp"
 #include "commands.hpp"
 #include "session.hpp"
@@ -38,15 +37,6 @@ struct Answer {
 };
 
 using OptionDescription = boost::program_options::option_description;
-
-/// "FILE" of an option --rows FILE; empty for one without a value.
-std::string value_name(const OptionDescription& option) {
-    if (option.semantic()->max_tokens() == 0) {
-        return {};
-    }
-    const std::string name = option.semantic()->name();
-    return name.substr(0, name.find(' '));
-}
 
 /// What stands on the line so far.
 struct Written {
@@ -156,7 +146,7 @@ private:
             }
         } else {
             for (const runtime::PluginInfo& plugin : registry().plugins()) {
-                if (name == "PLUGIN" || name == upper(plugin.kind)) {
+                if (name == "PLUGIN" || name == upper_case(plugin.kind)) {
                     add(plugin.name, plugin.summary);
                 }
             }
@@ -264,12 +254,6 @@ private:
             registry_.emplace(open_registry(places));
         }
         return *registry_;
-    }
-
-    static std::string upper(std::string text) {
-        std::transform(text.begin(), text.end(), text.begin(),
-                       [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
-        return text;
     }
 
     CommandLine line_;

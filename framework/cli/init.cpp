@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <ostream>
@@ -10,6 +9,7 @@
 #include "attnspan/io/atomic.hpp"
 #include "attnspan/runtime/config.hpp"
 #include "attnspan/runtime/entry.hpp"
+#include "attnspan/runtime/parameter_specs.hpp"
 #include "attnspan/runtime/print.hpp"
 #include "attnspan/runtime/schema.hpp"
 #include "commands.hpp"
@@ -24,23 +24,8 @@ namespace po = boost::program_options;
 /// A value for a key that must be given, which people will replace.
 ParameterValue example(const ParameterSpec& spec) {
     constexpr double usual = 64;
-    const double number = std::clamp(usual, std::max(spec.minimum, -usual), std::min(spec.maximum, 2 * usual));
-    switch (spec.type) {
-        case ParameterType::boolean:
-            return false;
-        case ParameterType::integer:
-            return static_cast<Index>(number);
-        case ParameterType::real:
-            return number;
-        case ParameterType::choice:
-            return spec.choices.front();
-        case ParameterType::integers:
-            return std::vector<Index>{static_cast<Index>(std::max(spec.minimum, 0.0))};
-        case ParameterType::text:
-        case ParameterType::path:
-            return std::string("REPLACE-ME");
-    }
-    return {};
+    ParameterValue value = runtime::example_value(spec, usual);
+    return std::holds_alternative<std::monostate>(value) ? ParameterValue(std::string("REPLACE-ME")) : value;
 }
 
 /// "integer, >= 1, required", or the like.

@@ -53,11 +53,10 @@ std::string roff(const std::string& text) {
 void write_options(std::ostream& out, const po::options_description& options) {
     out << ".SH OPTIONS\n";
     for (const auto& option : options.options()) {
-        const std::string value = option->semantic()->max_tokens() == 0 ? "" : option->semantic()->name();
         out << ".TP\n\\fB" << roff("--" + option->long_name()) << "\\fR";
-        if (!value.empty()) {
-            out << " \\fI" << roff(value.substr(0, value.find(' '))) << "\\fR"
-                << roff(value.substr(std::min(value.find(' '), value.size())));
+        if (const std::string value = value_name(*option); !value.empty()) {
+            // Behind the name stands the default, if there is one.
+            out << " \\fI" << roff(value) << "\\fR" << roff(option->semantic()->name().substr(value.size()));
         }
         out << '\n' << roff(option->description()) << '\n';
     }
@@ -65,9 +64,7 @@ void write_options(std::ostream& out, const po::options_description& options) {
 
 std::string page(const Page& wanted, const std::vector<Page>& all) {
     const Command& command = *wanted.command;
-    std::string heading = wanted.name;
-    std::transform(heading.begin(), heading.end(), heading.begin(),
-                   [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+    const std::string heading = upper_case(wanted.name);
     std::ostringstream out;
     out << fmt::format(".TH {} 1 \"\" \"attnspan {}\" \"User Commands\"\n", heading, experiment::version());
     out << ".SH NAME\n" << roff(wanted.name) << " \\- " << roff(command.summary) << '\n';

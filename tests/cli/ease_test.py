@@ -156,6 +156,24 @@ class Manual(places.InFolder):
             self.assertIn("SYNOPSIS", done.stdout)
 
 
+FAR = r"""
+#include <attnspan/plugin.hpp>
+using namespace attnspan;
+struct Far final : Mode {
+    static ParameterSpecs parameters() {
+        using namespace parameter;
+        return {integer("high", "-").required().at_least(1000), integer("low", "-").required().at_most(-1000),
+                integer("only", "-").required().at_least(5).at_most(5), real("part", "-").required().above(0).below(1),
+                real("high_real", "-").required().above(1e9), real("low_real", "-").required().below(-1e9),
+                integers("list", "-").required().at_least(200)};
+    }
+    explicit Far(const Parameters&) {}
+    KeyRange do_visible(Index, Index, Index keys) const override { return {.begin = 0, .end = keys}; }
+};
+ATTNSPAN_PLUGIN(Far, "far", "1.0.0", "wants numbers far from the usual");
+"""
+
+
 class Init(places.InFolder):
     def plugins(self, kind):
         return [p["name"] for p in self.run_json("plugins", "list")["plugins"] if p["kind"] == kind]
@@ -187,6 +205,15 @@ class Init(places.InFolder):
         out = self.run_ok("init", "a.toml", "--plugin-path", "plugins")
         self.assertIn("then: attnspan run a.toml --plugin-path plugins\n", out)
         self.assertIn("#   attnspan run a.toml --plugin-path plugins\n", (self.folder / "a.toml").read_text())
+
+    def test_examples_lie_in_the_ranges_of_what_must_be_given(self):
+        if os.environ.get("ATTNSPAN_SANITIZED"):
+            self.skipTest("a plugin built without the program's sanitizer is refused")
+        (self.folder / "far.cpp").write_text(FAR)
+        subprocess.run([os.environ["ATTNSPAN_COMPILER"], "-std=c++20", "-fPIC", "-shared", "-fvisibility=hidden", "-I",
+                        places.SOURCE / "framework/sdk/include", "far.cpp", "-o", "far.so"], cwd=self.folder, check=True)
+        self.run_ok("init", "a.toml", "--mode", "far", "--plugin-path", "far.so")
+        self.run_ok("config", "check", "a.toml", "--plugin-path", "far.so")
 
     def test_what_must_be_replaced_is_said(self):
         self.assertIn('set to your case: target.path = "REPLACE-ME"', self.run_ok("init", "a.toml", "--target", "file"))

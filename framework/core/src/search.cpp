@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <boost/math/distributions/binomial.hpp>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <memory>
@@ -90,9 +89,8 @@ private:
 
     /// The same logits at a larger dimension.
     [[nodiscard]] Solution padded(Solution out, Index query_dim) const {
-        // A head that divides by sqrt(m) divides by more now.
-        const double wider = static_cast<double>(query_dim) / static_cast<double>(out.query_dim);
-        const double factor = what_.divided_by_sqrt_dim ? std::sqrt(std::sqrt(wider)) : 1;
+        const Fold fold(what_, query_dim);
+        const double factor = fold.side / Fold(what_, out.query_dim).side;
         for (Matrix<double>* x : {&out.x1, &out.x2}) {
             Matrix<double> wide(x->rows(), query_dim, 0.0);
             std::transform(x->data(), x->data() + x->rows() * x->cols(), wide.data(),
@@ -100,7 +98,7 @@ private:
             *x = std::move(wide);
         }
         out.query_dim = query_dim;
-        out.logit_scale = what_.divided_by_sqrt_dim ? 1 / std::sqrt(static_cast<double>(query_dim)) : 1;
+        out.logit_scale = fold.scale;
         out.measures = verifier_.measure(
             {.x1 = std::as_const(out.x1).view(), .x2 = std::as_const(out.x2).view(), .scale = out.logit_scale},
             &out.rows);

@@ -13,15 +13,6 @@
 namespace attnspan::core {
 namespace {
 
-/// What each of X1 and X2 is multiplied by for the head they are meant for, and how that head scales their logits.
-struct Fold {
-    Fold(const SearchProblem& what, Index query_dim)
-        : side(what.divided_by_sqrt_dim ? std::sqrt(std::sqrt(static_cast<double>(query_dim))) : 1),
-          scale(what.divided_by_sqrt_dim ? 1 / std::sqrt(static_cast<double>(query_dim)) : 1) {}
-    double side;
-    double scale;
-};
-
 Solution measured(const Verifier& verifier, Index query_dim, Index sample, Matrix<double> x1, Matrix<double> x2,
                   double logit_scale, const EmbeddingFamily& family) {
     Solution out{.query_dim = query_dim,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -8,6 +9,15 @@
 #include "attnspan/core/search.hpp"
 
 namespace attnspan::core {
+
+/// What each of X1 and X2 is multiplied by for the head they are meant for, and how that head scales their logits.
+struct Fold {
+    Fold(const SearchProblem& what, Index query_dim)
+        : side(what.divided_by_sqrt_dim ? std::sqrt(std::sqrt(static_cast<double>(query_dim))) : 1),
+          scale(what.divided_by_sqrt_dim ? 1 / std::sqrt(static_cast<double>(query_dim)) : 1) {}
+    double side;
+    double scale;
+};
 
 /// One sample of a construction, tested at one dimension after another.
 class Walk {

@@ -51,11 +51,10 @@ public:
         for (const auto& [name, first] : {std::pair("W_Q", Index{0}), std::pair("W_K", query_dim)}) {
             Matrix<double> w = selection(query_dim, first);
             // Of the file, as sha256sum prints it; or of the tensor's data, for the file holds the inputs as well.
-            std::string digest = io::sha256_of_rows(w.view());
+            const bool is_file = format_ == runtime::WeightsFormat::npy;
+            const std::string of_data = is_file ? std::string() : io::sha256_of_rows(w.view());
             const std::string place = add_array(name, std::move(w));
-            if (format_ == runtime::WeightsFormat::npy) {
-                digest = io::sha256_of_file(directory_ / place);
-            }
+            const std::string digest = is_file ? io::sha256_of_file(directory_ / place) : of_data;
             weights_[name] = {{"file", place}, {"sha256", digest}};
         }
         document_["weights"] = weights_;

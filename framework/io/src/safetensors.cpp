@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <ostream>
 #include <set>
 

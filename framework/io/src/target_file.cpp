@@ -83,14 +83,13 @@ ReadWeights from_array(const NpyArray& array, const TargetFileOptions& options, 
 
 /// The array that is asked for, or the only one, or else the sparse matrix that the members of an .npz describe.
 ReadWeights read_member(std::string_view bytes, const std::string& source, const TargetFileOptions& options) {
-    if (is_zip(bytes) && !options.member) {
-        if (const Npz archive(bytes, source); archive.is_sparse()) {
-            ReadWeights result = archive.sparse(options.duplicates);
-            matrix_offset({result.matrix.rows, result.matrix.cols}, options.slice, source);
-            return result;
-        }
-    }
     const auto arrays = open_array_file(bytes, source);
+    const auto* const archive = dynamic_cast<const Npz*>(arrays.get());
+    if (archive != nullptr && !options.member && archive->is_sparse()) {
+        ReadWeights result = archive->sparse(options.duplicates);
+        matrix_offset({result.matrix.rows, result.matrix.cols}, options.slice, source);
+        return result;
+    }
     const std::string name = arrays->choose(options.member, "A", source, "choose one with member = \"NAME\"");
     return from_array(arrays->array(name), options, source + ':' + name);
 }

@@ -81,6 +81,32 @@ bool fits_type(const ParameterSpec& spec, const ParameterValue& value) {
     return value.index() == alternative(spec.type);
 }
 
+ParameterValue example_value(const ParameterSpec& spec, double wanted) {
+    // Off the ends, which may be excluded, where the range has room.
+    double number = wanted > spec.minimum ? wanted : spec.minimum + 1;
+    if (number >= spec.maximum && spec.type == ParameterType::real) {
+        number = std::isfinite(spec.minimum) ? spec.minimum + (spec.maximum - spec.minimum) / 2 : spec.maximum - 1;
+    } else if (number >= spec.maximum) {
+        number = spec.maximum_excluded ? spec.maximum - 1 : spec.maximum;
+    }
+    switch (spec.type) {
+        case ParameterType::boolean:
+            return false;
+        case ParameterType::integer:
+            return static_cast<Index>(number);
+        case ParameterType::real:
+            return number;
+        case ParameterType::choice:
+            return spec.choices.front();
+        case ParameterType::integers:
+            return std::vector<Index>{static_cast<Index>(number)};
+        case ParameterType::text:
+        case ParameterType::path:
+            break;
+    }
+    return {};
+}
+
 std::string value_problem(const ParameterSpec& spec, const ParameterValue& value) {
     if (!fits_type(spec, value)) {
         return fmt::format("is {}, not {}", value_words[value.index()], value_words[alternative(spec.type)]);

@@ -14,6 +14,7 @@
 #include "attnspan/core/encode.hpp"
 #include "attnspan/core/random.hpp"
 #include "attnspan/runtime/elf.hpp"
+#include "attnspan/runtime/parameter_specs.hpp"
 #include "attnspan/runtime/plugin_call.hpp"
 #include "attnspan/runtime/print.hpp"
 #include "attnspan/runtime/resolve.hpp"
@@ -43,26 +44,8 @@ std::string remedy_of(const std::string& stage) {
     return found == remedies.end() ? "see the guide for plugin authors" : found->second;
 }
 
-/// A value for a parameter that must be given and was not; none for texts and paths, whose meaning only the author
-/// knows.
-ParameterValue made_up(const ParameterSpec& spec) {
-    const double number = std::clamp(12.0, std::isfinite(spec.minimum) ? spec.minimum + 1 : -INFINITY,
-                                     std::max(spec.maximum, spec.minimum + 1));
-    switch (spec.type) {
-        case ParameterType::boolean:
-            return false;
-        case ParameterType::integer:
-            return static_cast<Index>(std::min(number, spec.maximum));
-        case ParameterType::real:
-            return number <= spec.maximum ? number : (spec.minimum + spec.maximum) / 2;
-        case ParameterType::choice:
-            return spec.choices.front();
-        case ParameterType::integers:
-            return std::vector<Index>{static_cast<Index>(std::min(number, spec.maximum))};
-        default:
-            return {};
-    }
-}
+/// What a number is that must be given and was not.
+constexpr double usual_number = 12;
 
 /// The values that a declaration singles out: its default, the ends of its range, every choice.
 std::vector<ParameterValue> singled_out(const ParameterSpec& spec) {
@@ -193,7 +176,7 @@ private:
         ParameterSpecs specs = library_->parameters();
         for (ParameterSpec& spec : specs) {
             if (spec.is_required) {
-                spec.default_value = made_up(spec);
+                spec.default_value = example_value(spec, usual_number);
                 spec.is_required = std::holds_alternative<std::monostate>(spec.default_value);
             }
         }

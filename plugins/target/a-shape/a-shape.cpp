@@ -1,16 +1,15 @@
 #include <algorithm>
 
 #include "attnspan/plugin.hpp"
-#include "targets/pattern.hpp"
+#include "targets/sinks.hpp"
 
 namespace {
 
 using namespace attnspan;
-using targets::Count;
 
-/// The A-shape of MInference: key j of row i is kept when j <= i and (j < vertical or i - j <= slash), so slash + 1
-/// diagonals. Causal under every mode. Source: Jiang et al., arXiv 2407.02490, and the authors' code.
-class AShape final : public targets::Pattern {
+/// The A-shape of MInference: i - j <= slash is kept, so slash + 1 diagonals. Source: Jiang et al., arXiv 2407.02490,
+/// and the authors' code.
+class AShape final : public targets::SinksAndRecent {
 public:
     static ParameterSpecs parameters() {
         using namespace parameter;
@@ -21,22 +20,7 @@ public:
     }
 
     explicit AShape(const Parameters& p)
-        : Pattern(p),
-          vertical_(std::min(p.integer("vertical"), length())),
-          slash_(std::min(p.integer("slash"), length() - 1)) {}
-
-private:
-    [[nodiscard]] Count do_entries() const override {
-        return targets::causal_band(length(), (Count(vertical_) + Count(slash_) + Count(1)).value());
-    }
-
-    void do_keys(Index query, const RandomStream&, targets::KeyRanges& keys) const override {
-        keys.push_back({.begin = 0, .end = std::min(vertical_, query + 1)});
-        keys.push_back({.begin = query - slash_, .end = query + 1});
-    }
-
-    Index vertical_;
-    Index slash_;
+        : SinksAndRecent(p, p.integer("vertical"), std::min(p.integer("slash"), p.integer("length") - 1) + 1) {}
 };
 
 }  // namespace

@@ -1,16 +1,13 @@
-#include <algorithm>
-
 #include "attnspan/plugin.hpp"
-#include "targets/pattern.hpp"
+#include "targets/sinks.hpp"
 
 namespace {
 
 using namespace attnspan;
-using targets::Count;
 
-/// StreamingLLM: key j of row i is kept when j <= i and (j < sinks or i - j < recent). Causal under every mode. Source:
-/// Xiao, Tian, Chen, Han, Lewis, arXiv 2309.17453, and the class StartRecentKVCache of the authors' code.
-class Streaming final : public targets::Pattern {
+/// StreamingLLM. Source: Xiao, Tian, Chen, Han, Lewis, arXiv 2309.17453, and the class StartRecentKVCache of the
+/// authors' code.
+class Streaming final : public targets::SinksAndRecent {
 public:
     static ParameterSpecs parameters() {
         using namespace parameter;
@@ -20,23 +17,7 @@ public:
         });
     }
 
-    explicit Streaming(const Parameters& p)
-        : Pattern(p),
-          sinks_(std::min(p.integer("sinks"), length())),
-          recent_(std::min(p.integer("recent"), length())) {}
-
-private:
-    [[nodiscard]] Count do_entries() const override {
-        return targets::causal_band(length(), (Count(sinks_) + Count(recent_)).value());
-    }
-
-    void do_keys(Index query, const RandomStream&, targets::KeyRanges& keys) const override {
-        keys.push_back({.begin = 0, .end = std::min(sinks_, query + 1)});
-        keys.push_back({.begin = query - recent_ + 1, .end = query + 1});
-    }
-
-    Index sinks_;
-    Index recent_;
+    explicit Streaming(const Parameters& p) : SinksAndRecent(p, p.integer("sinks"), p.integer("recent")) {}
 };
 
 }  // namespace

@@ -16,6 +16,10 @@ namespace attnspan::runtime {
 /// An integer is no number here: whoever reads a configuration converts first.
 [[nodiscard]] std::string value_problem(const ParameterSpec& spec, const ParameterValue& value);
 
+/// A value that the spec allows: for numbers `wanted`, or what is near it inside the range; none for texts and paths,
+/// whose meaning only the author knows.
+[[nodiscard]] ParameterValue example_value(const ParameterSpec& spec, double wanted);
+
 /// What is wrong with a plugin's declaration, naming the parameter; empty when nothing is. Names must be TOML bare keys
 /// (dotted for inner tables), used once, neither a key and a table at the same time nor one of the host's (`plugin`,
 /// and `projection` for a construction that uses one); ranges must not be empty, defaults must obey them.

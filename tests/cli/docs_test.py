@@ -152,7 +152,7 @@ class Configurations(places.InFolder):
             with self.subTest(example.name):
                 path = ["--set", "target.path=map.npy", "--set", "mode.plugin=causal"]
                 extra = path if example.stem == "attention-map" else []
-                self.run_ok("run", example, *extra, seconds=200)
+                self.run_ok("run", example, *extra, seconds=max(200, support.SECONDS))
                 self.assertTrue((self.folder / "runs" / example.stem / "result.json").is_file())
 
     def test_every_example_opens_with_its_question(self):

@@ -7,6 +7,8 @@ import tempfile
 import threading
 
 PROGRAM = os.environ.get("ATTNSPAN", "attnspan")
+# A run that takes longer hangs. Sanitizers make it many times slower.
+SECONDS = 600 if os.environ.get("ATTNSPAN_SANITIZED") else 60
 
 
 @dataclasses.dataclass
@@ -17,7 +19,7 @@ class Answer:
     peak_bytes: int  # largest resident set
 
 
-def run(words, folder, environment=None, prepare=None, stdout=None, seconds=60, program=PROGRAM):
+def run(words, folder, environment=None, prepare=None, stdout=None, seconds=SECONDS, program=PROGRAM):
     """Runs the program with these words, in this folder.
 
     environment: variables beside the test's own (ATTNSPAN_PLUGIN_PATH is never inherited)
